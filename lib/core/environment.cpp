@@ -1,0 +1,14 @@
+#include <cstdlib>
+
+#include <mastic/core/environment.hpp>
+
+namespace mastic {
+
+Environment process_environment() {
+    return [](const std::string& name) -> std::optional<std::string> {
+        const char* value = std::getenv(name.c_str());
+        return value != nullptr ? std::optional<std::string>(value) : std::nullopt;
+    };
+}
+
+}  // namespace mastic

@@ -1,0 +1,15 @@
+// "Did you mean": the nearest of the known words.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace mastic {
+
+// The candidate with the smallest edit distance (Damerau-Levenshtein, in the form where no part is edited
+// twice), the first of equals. Empty if it is further than a third of the word's length; one edit is always
+// allowed.
+std::string nearest_word(std::string_view word, std::span<const std::string> candidates);
+
+}  // namespace mastic

@@ -1,0 +1,133 @@
+#include <algorithm>
+#include <charconv>
+#include <ctime>
+#include <vector>
+
+#include <mastic/job/deadline.hpp>
+
+namespace mastic::job {
+namespace {
+
+std::string trimmed(std::string_view text) {
+    const auto first = text.find_first_not_of(" \t\r\n");
+    if (first == text.npos) {
+        return "";
+    }
+    return std::string(text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1));
+}
+
+// One source: the end time, the word for "unlimited", or why neither.
+struct Answer {
+    EndTime end;
+    bool usable = false;
+};
+
+Answer interpret(const std::string& source, const std::string& stamp) {
+    if (const auto at = parse_slurm_timestamp(stamp)) {
+        return {{at, source}, true};
+    }
+    // Jobs without limit have no end.
+    if (stamp == "NONE" || stamp == "UNLIMITED") {
+        return {{std::nullopt, "no time limit, says " + source}, true};
+    }
+    return {{std::nullopt, source + " gave no end time but '" + stamp.substr(0, 60) + "'"}, false};
+}
+
+// SLURM_TIME_FORMAT would change the form of the answer.
+Answer ask(const CommandRunner& run, std::vector<std::string> command, Seconds timeout,
+           std::string (*stamp_in)(const std::string& output)) {
+    const auto program = command.front();
+    command.insert(command.begin(), {"env", "-u", "SLURM_TIME_FORMAT"});
+    const auto result = run(command, timeout);
+    if (result.exit_code != 0) {
+        const auto reason = result.exit_code == 127   ? "not found"
+                            : result.exit_code == 124 ? "no answer in time"
+                                                      : trimmed(result.error);
+        return {{std::nullopt, program + " failed: " + reason}, false};
+    }
+    return interpret(program, stamp_in(result.output));
+}
+
+std::string first_line(const std::string& output) {
+    return trimmed(output.substr(0, output.find('\n')));
+}
+
+std::string end_time_field(const std::string& output) {
+    constexpr std::string_view key = "EndTime=";
+    // "SuspendTime=" and the like end differently; "PreemptEligibleTime=" too. Only a whole word counts.
+    for (auto at = output.find(key); at != output.npos; at = output.find(key, at + 1)) {
+        if (at == 0 || output[at - 1] == ' ' || output[at - 1] == '\n') {
+            const auto begin = at + key.size();
+            return output.substr(begin, output.find_first_of(" \n", begin) - begin);
+        }
+    }
+    return "";
+}
+
+}  // namespace
+
+std::optional<TimePoint> parse_slurm_timestamp(std::string_view text) {
+    const std::string copy(text);
+    std::tm parts = {};
+    const char* end = strptime(copy.c_str(), "%Y-%m-%dT%H:%M:%S", &parts);
+    if (end == nullptr || *end != '\0') {
+        return std::nullopt;
+    }
+    parts.tm_isdst = -1;
+    return std::chrono::system_clock::from_time_t(std::mktime(&parts));
+}
+
+EndTime find_end_time(const std::string& job_id, const Environment& environment, const CommandRunner& run,
+                      Seconds timeout) {
+    if (const auto stamp = environment("SLURM_JOB_END_TIME")) {
+        long long seconds = 0;
+        const auto [stop, error] = std::from_chars(stamp->data(), stamp->data() + stamp->size(), seconds);
+        if (error == std::errc() && stop == stamp->data() + stamp->size() && seconds > 0) {
+            return {std::chrono::system_clock::from_time_t(seconds), "SLURM_JOB_END_TIME"};
+        }
+    }
+    if (job_id.empty()) {
+        return {std::nullopt, "not in a Slurm job"};
+    }
+    const auto squeue = ask(run, {"squeue", "-h", "-j", job_id, "-o", "%e"}, timeout / 2, first_line);
+    if (squeue.usable) {
+        return squeue.end;
+    }
+    const auto scontrol = ask(run, {"scontrol", "show", "job", job_id}, timeout / 2, end_time_field);
+    if (scontrol.usable) {
+        return scontrol.end;
+    }
+    return {std::nullopt, squeue.end.source + "; " + scontrol.end.source};
+}
+
+EndTime limit_end_time(const EndTime& end, TimePoint start, std::optional<Seconds> limit) {
+    if (!limit) {
+        return end;
+    }
+    const auto own = start + std::chrono::duration_cast<TimePoint::duration>(*limit);
+    return end.at && *end.at <= own ? end : EndTime{own, "job.time_limit"};
+}
+
+StopPlanner::StopPlanner(std::optional<TimePoint> end, Seconds margin, Seconds first_save)
+    : end_(end), margin_(margin), first_save_(first_save) {}
+
+void StopPlanner::observe_step(Seconds step) {
+    constexpr double weight = 0.1;
+    constexpr double fading = 0.95;  // a peak is forgotten by half in 14 steps
+    step_average_ = step_peak_ == Seconds(0) ? step : step_average_ * (1 - weight) + step * weight;
+    step_peak_ = std::max(step, step_peak_ * fading);
+}
+
+void StopPlanner::observe_save(Seconds save) {
+    longest_save_ = std::max(save, longest_save_.value_or(Seconds(0)));
+}
+
+Seconds StopPlanner::reserve() const {
+    return std::max(step_average_, step_peak_) + longest_save_.value_or(first_save_) + margin_;
+}
+
+bool StopPlanner::must_stop(TimePoint now) const {
+    return end_ && *end_ - now <= reserve();
+}
+
+}  // namespace mastic::job

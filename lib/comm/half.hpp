@@ -1,0 +1,51 @@
+// float16 (IEEE binary16) and bfloat16 as 16-bit patterns: widening is exact, narrowing rounds to nearest
+// even. Without branches, so that loops over them vectorise on any machine.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+namespace mastic::comm {
+
+struct Float16 {
+    std::uint16_t bits = 0;
+};
+struct BFloat16 {
+    std::uint16_t bits = 0;
+};
+
+inline float widen(BFloat16 value) {
+    return std::bit_cast<float>(std::uint32_t(value.bits) << 16);
+}
+
+inline float widen(Float16 value) {
+    const std::uint32_t magnitude = value.bits & 0x7FFFu;
+    // The exponent bias differs by 112; multiplying also normalises binary16's subnormals.
+    const std::uint32_t scaled =
+        std::bit_cast<std::uint32_t>(std::bit_cast<float>(magnitude << 13) * 0x1p112f);
+    const std::uint32_t special = magnitude >= 0x7C00u ? 0x7F800000u : 0u;  // infinities and NaN
+    return std::bit_cast<float>(scaled | special | std::uint32_t(value.bits & 0x8000u) << 16);
+}
+
+inline void narrow(float value, BFloat16& out) {
+    const auto bits = std::bit_cast<std::uint32_t>(value);
+    const std::uint32_t rounded = (bits + 0x7FFFu + ((bits >> 16) & 1u)) >> 16;
+    const std::uint32_t quiet_nan = (bits >> 16) | 0x40u;
+    out.bits = static_cast<std::uint16_t>((bits & 0x7FFFFFFFu) > 0x7F800000u ? quiet_nan : rounded);
+}
+
+inline void narrow(float value, Float16& out) {
+    const auto bits = std::bit_cast<std::uint32_t>(value);
+    const std::uint32_t magnitude = bits & 0x7FFFFFFFu;
+    // Below the smallest normal number the float addition itself rounds: the sum's last bit is binary16's
+    // last bit.
+    const std::uint32_t subnormal =
+        std::bit_cast<std::uint32_t>(std::bit_cast<float>(magnitude) + 0.5f) - 0x3F000000u;
+    const std::uint32_t normal = (magnitude - (112u << 23) + 0xFFFu + ((magnitude >> 13) & 1u)) >> 13;
+    const std::uint32_t special = magnitude > 0x7F800000u ? 0x7E00u : 0x7C00u;
+    const std::uint32_t finite = magnitude < 0x38800000u ? subnormal : normal;
+    const std::uint32_t result = magnitude >= 0x47800000u ? special : finite;
+    out.bits = static_cast<std::uint16_t>(result | ((bits >> 16) & 0x8000u));
+}
+
+}  // namespace mastic::comm

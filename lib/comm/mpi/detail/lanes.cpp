@@ -1,0 +1,65 @@
+#include <mastic/comm/mpi/detail/lanes.hpp>
+
+#include <set>
+
+#include <mastic/comm/mpi/detail/check.hpp>
+
+namespace mastic::comm::detail {
+
+namespace {
+
+class LaneCreation : public Operation {
+  public:
+    LaneCreation(std::shared_ptr<Lanes> lanes, MPI_Comm parent, int count, int node)
+        : lanes_(std::move(lanes)), parent_(parent), count_(static_cast<std::size_t>(count)), node_(node) {}
+
+    void start() override {
+        check(MPI_Comm_rank(parent_, &lanes_->rank), "MPI_Comm_rank");
+        check(MPI_Comm_size(parent_, &lanes_->size), "MPI_Comm_size");
+        nodes_.resize(static_cast<std::size_t>(lanes_->size));
+        check(MPI_Iallgather(&node_, 1, MPI_INT, nodes_.data(), 1, MPI_INT, parent_, &request_),
+              "MPI_Iallgather");
+    }
+
+    Step step() override {
+        int done = 0;
+        check(MPI_Test(&request_, &done, MPI_STATUS_IGNORE), "MPI_Test");
+        if (done == 0) {
+            return Step::waiting;
+        }
+        if (next_ != MPI_COMM_NULL) {
+            check(MPI_Comm_set_errhandler(next_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+            lanes_->comms.push_back(next_);
+        }
+        if (lanes_->comms.size() == count_) {
+            lanes_->nodes = static_cast<int>(std::set<int>(nodes_.begin(), nodes_.end()).size());
+            return Step::complete;
+        }
+        check(MPI_Comm_idup(parent_, &next_, &request_), "MPI_Comm_idup");
+        return Step::advanced;
+    }
+
+  private:
+    std::shared_ptr<Lanes> lanes_;
+    MPI_Comm parent_;
+    std::size_t count_;
+    int node_;
+    std::vector<int> nodes_;  // by rank
+    MPI_Comm next_ = MPI_COMM_NULL;
+    MPI_Request request_ = MPI_REQUEST_NULL;
+};
+
+}  // namespace
+
+std::unique_ptr<Operation> make_lane_creation(std::shared_ptr<Lanes> lanes, MPI_Comm parent, int count,
+                                              int node) {
+    return std::make_unique<LaneCreation>(std::move(lanes), parent, count, node);
+}
+
+void free_lanes(Lanes& lanes) {
+    for (MPI_Comm& comm : lanes.comms) {
+        MPI_Comm_free(&comm);
+    }
+}
+
+}  // namespace mastic::comm::detail

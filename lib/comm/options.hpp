@@ -1,0 +1,43 @@
+// The options of a group, and the table of algorithms that they choose from.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include <mastic/comm/poll_policy.hpp>
+#include <mastic/comm/request.hpp>
+#include <mastic/core/bytes.hpp>
+
+namespace mastic::comm {
+
+struct Algorithm {
+    const char* name;
+    const char* description;
+    // Blocks the progress thread until all ranks have come: starts strictly in order, one at a time, without
+    // priorities.
+    bool blocking;
+};
+
+// Help text, tuner and logs read this table.
+std::span<const Algorithm> algorithms();
+const Algorithm& find_algorithm(std::string_view name);  // throws Error(usage) with a suggestion
+
+// Defaults of segment and depth: 2 bound ranks on one (busy) node, 44 MB of float32, polling by sleep: 1M x 4 took 47 ms, 256K
+// x 1 202, 4M x 2 56, 16M x 4 104, the whole buffer as one MPI_Iallreduce or MPI_Allreduce 76 to 100. Beside a computation on
+// the same core nothing was left to wait for at any segment size, and polling for a late rank took 0.8 % of the core
+// (spinning: half of it).
+struct GroupOptions {
+    std::string algorithm = "native-pipelined";
+    Bytes segment{1u << 20};       // of native-pipelined; 0: the whole buffer at once
+    int depth = 4;                 // segments in flight per operation
+    int operations_in_flight = 2;  // one of them is the oldest; more wait, by priority
+    PollPolicy poll = PollPolicy::automatic;
+    int compute_threads = 1;  // of each rank; what `automatic` counts cores for
+    WaitLimits limits{};
+};
+
+// Throws Error(usage) naming the option that is out of range.
+void validate(const GroupOptions& options);
+
+}  // namespace mastic::comm

@@ -1,0 +1,345 @@
+#include <mastic/comm/progress_thread.hpp>
+
+#include <algorithm>
+#include <condition_variable>
+#include <limits>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include <pthread.h>
+#include <sched.h>
+#include <sys/prctl.h>
+#include <csignal>
+
+#include <mastic/comm/operation_queue.hpp>
+#include <mastic/core/error.hpp>
+
+namespace mastic::comm {
+
+namespace {
+
+constexpr const char* end_hint = "the ranks no longer agree where they are: end the process";
+
+class CallOperation : public Operation {
+  public:
+    explicit CallOperation(std::function<void()> function) : function_(std::move(function)) {}
+    void start() override {}
+    Step step() override {
+        function_();
+        return Step::complete;
+    }
+
+  private:
+    std::function<void()> function_;
+};
+
+}  // namespace
+
+// The state of the thread, which it shares with its owner: if it must be left behind, it keeps its own
+// memory.
+struct ProgressThread::Shared {
+    std::mutex mutex;
+    std::condition_variable work;
+    std::condition_variable ended;
+    std::vector<std::shared_ptr<Channel>> channels;
+    std::uint64_t next_ticket = 0;
+    bool stopping = false;
+    bool has_ended = false;
+    bool abandoned = false;
+    // Operations that ended without completing: MPI may still hold their requests, so they live as long as
+    // the thread.
+    std::list<QueuedOperation> set_aside;
+    Clock::time_point stop_deadline{};
+    std::thread thread;
+
+    struct Active {
+        Channel* channel = nullptr;
+        QueuedOperation* entry = nullptr;
+    };
+    std::vector<Active> active;  // of the progress thread alone
+
+    void run();
+    Active pick();
+    void start_all(std::unique_lock<std::mutex>& lock);
+    bool step_all(std::unique_lock<std::mutex>& lock);
+    void finish(const Active& done, std::exception_ptr error, std::unique_lock<std::mutex>& lock);
+    bool anything_waiting() const;
+    void set_broken_aside();
+    void pause(Backoff& backoff, std::unique_lock<std::mutex>& lock);
+};
+
+class ProgressThread::Channel : public StallSource {
+  public:
+    Channel(const ChannelOptions& channel_options, std::weak_ptr<Shared> owner)
+        : options(channel_options), queue(channel_options.operations_in_flight), owner_(std::move(owner)) {}
+
+    std::string describe_in_flight() const override {
+        const auto shared = owner_.lock();
+        if (!shared) {
+            return "nothing";
+        }
+        const std::lock_guard lock(shared->mutex);
+        return queue.describe(Clock::now());
+    }
+
+    void declare_broken(const std::string& reason) override {
+        if (const auto shared = owner_.lock()) {
+            const std::lock_guard lock(shared->mutex);
+            break_off(reason);
+            shared->work.notify_one();
+        }
+    }
+
+    // Under Shared::mutex. The requests fail at once; the progress thread puts the operations aside when it
+    // comes by.
+    void break_off(const std::string& reason) {
+        if (!broken.empty()) {
+            return;
+        }
+        broken = reason;
+        const auto error = std::make_exception_ptr(Error(ExitCode::collective, reason, end_hint));
+        for (auto* list : {&queue.running(), &queue.waiting()}) {
+            for (auto& entry : *list) {
+                entry.state->fail(error);
+            }
+        }
+    }
+
+    const ChannelOptions options;
+    OperationQueue queue;  // guarded by Shared::mutex, as is `broken`
+    std::string broken;
+
+  private:
+    std::weak_ptr<Shared> owner_;
+};
+
+bool ProgressThread::Shared::anything_waiting() const {
+    return std::any_of(channels.begin(), channels.end(),
+                       [](const auto& channel) { return !channel->queue.waiting().empty(); });
+}
+
+ProgressThread::Shared::Active ProgressThread::Shared::pick() {
+    set_broken_aside();
+    if (!active.empty() && active.back().entry->exclusive) {
+        return {};
+    }
+    Channel* fenced = nullptr;
+    std::uint64_t fence = std::numeric_limits<std::uint64_t>::max();
+    for (const auto& channel : channels) {
+        if (const auto ticket = channel->queue.waiting_fence(); ticket && *ticket < fence) {
+            fenced = channel.get();
+            fence = *ticket;
+        }
+    }
+    for (const auto& channel : channels) {
+        if (QueuedOperation* entry = channel->queue.start_next(fence)) {
+            return {channel.get(), entry};
+        }
+    }
+    const bool must_wait = std::any_of(channels.begin(), channels.end(), [fence](const auto& channel) {
+        return channel->queue.has_older_than(fence);
+    });
+    if (fenced == nullptr || must_wait) {
+        return {};
+    }
+    return {fenced, fenced->queue.start_exclusive(fence)};
+}
+
+void ProgressThread::Shared::start_all(std::unique_lock<std::mutex>& lock) {
+    for (Active next = pick(); next.entry != nullptr; next = pick()) {
+        next.entry->started = Clock::now();
+        lock.unlock();
+        std::exception_ptr error;
+        try {
+            next.entry->operation->start();
+        } catch (...) {
+            error = std::current_exception();
+        }
+        lock.lock();
+        if (error) {
+            finish(next, error, lock);
+        } else {
+            active.push_back(next);
+        }
+    }
+}
+
+bool ProgressThread::Shared::step_all(std::unique_lock<std::mutex>& lock) {
+    bool advanced = false;
+    for (std::size_t i = 0; i < active.size();) {
+        const Active current = active[i];
+        lock.unlock();
+        Step step = Step::waiting;
+        std::exception_ptr error;
+        try {
+            step = current.entry->operation->step();
+        } catch (...) {
+            error = std::current_exception();
+        }
+        lock.lock();
+        advanced = advanced || step != Step::waiting;
+        if (error || step == Step::complete) {
+            active.erase(active.begin() + static_cast<std::ptrdiff_t>(i));
+            finish(current, error, lock);
+        } else {
+            ++i;
+        }
+    }
+    return advanced;
+}
+
+void ProgressThread::Shared::finish(const Active& done, std::exception_ptr error,
+                                    std::unique_lock<std::mutex>& lock) {
+    if (error) {
+        // The ranks may be in different positions now, so the channel takes no more.
+        done.entry->state->fail(error);
+        done.channel->break_off("'" + done.entry->state->name + "' failed");
+        return;
+    }
+    std::list<QueuedOperation> completed;
+    auto& running = done.channel->queue.running();
+    completed.splice(completed.end(), running,
+                     std::find_if(running.begin(), running.end(),
+                                  [&done](const auto& entry) { return &entry == done.entry; }));
+    lock.unlock();
+    QueuedOperation& entry = completed.front();
+    entry.operation.reset();
+    entry.state->complete(Clock::now() - entry.started);
+    completed.clear();
+    lock.lock();
+}
+
+void ProgressThread::Shared::set_broken_aside() {
+    for (const auto& channel : channels) {
+        if (channel->broken.empty() || channel->queue.empty()) {
+            continue;
+        }
+        abandoned = true;
+        std::erase_if(active, [&channel](const Active& entry) { return entry.channel == channel.get(); });
+        for (auto* list : {&channel->queue.running(), &channel->queue.waiting()}) {
+            set_aside.splice(set_aside.end(), *list);
+        }
+    }
+}
+
+void ProgressThread::Shared::pause(Backoff& backoff, std::unique_lock<std::mutex>& lock) {
+    PollPolicy policy = PollPolicy::sleep;
+    for (const Active& entry : active) {
+        policy = std::min(policy, entry.channel->options.poll);
+    }
+    const Pause pause = backoff.next(policy);
+    if (pause.nap.count() > 0) {
+        work.wait_for(lock, pause.nap);
+    } else if (pause.yield) {
+        lock.unlock();
+        sched_yield();
+        lock.lock();
+    }
+}
+
+void ProgressThread::Shared::run() {
+    Backoff backoff;
+    std::unique_lock lock(mutex);
+    for (;;) {
+        start_all(lock);
+        if (active.empty() && !anything_waiting()) {
+            std::erase_if(channels, [](const auto& channel) { return channel.use_count() == 1; });
+            if (stopping) {
+                break;
+            }
+            work.wait(lock, [this] { return stopping || anything_waiting(); });
+            backoff.reset();
+            continue;
+        }
+        if (stopping && Clock::now() >= stop_deadline) {
+            break;
+        }
+        if (step_all(lock)) {
+            backoff.reset();
+        } else {
+            pause(backoff, lock);
+        }
+    }
+    for (const auto& channel : channels) {
+        channel->break_off("the group was closed before this operation completed");
+    }
+    set_broken_aside();
+    has_ended = true;
+    ended.notify_all();
+}
+
+ProgressThread::ProgressThread() : shared_(std::make_shared<Shared>()) {
+    // Signals are for the program's own threads.
+    sigset_t all;
+    sigset_t before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    shared_->thread = std::thread([shared = shared_] {
+        pthread_setname_np(pthread_self(), "mastic-comm");
+        prctl(PR_SET_TIMERSLACK, 1000UL);  // nanoseconds; the default would stretch each nap by 50 us
+        shared->run();
+    });
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+ProgressThread::~ProgressThread() {
+    shutdown(Seconds(1));
+}
+
+std::shared_ptr<ProgressThread::Channel> ProgressThread::open_channel(const ChannelOptions& options) {
+    auto channel = std::make_shared<Channel>(options, shared_);
+    const std::lock_guard lock(shared_->mutex);
+    shared_->channels.push_back(channel);
+    return channel;
+}
+
+Request ProgressThread::submit(const std::shared_ptr<Channel>& channel, Submission submission) {
+    auto state =
+        std::make_shared<Request::State>(std::move(submission.name), channel->options.limits, channel);
+    const std::lock_guard lock(shared_->mutex);
+    if (shared_->stopping) {
+        throw Error(ExitCode::usage, "'" + state->name + "' was started after its group's session had ended");
+    }
+    if (!channel->broken.empty()) {
+        throw Error(ExitCode::collective, "'" + state->name + "' cannot start: " + channel->broken, end_hint);
+    }
+    channel->queue.push({.ticket = shared_->next_ticket++,
+                         .lane = submission.lane,
+                         .priority = submission.priority,
+                         .exclusive = submission.exclusive,
+                         .operation = std::move(submission.operation),
+                         .state = state});
+    shared_->work.notify_one();
+    return Request(std::move(state));
+}
+
+Request ProgressThread::call(const std::shared_ptr<Channel>& channel, std::string name,
+                             std::function<void()> function) {
+    return submit(channel, {.operation = std::make_unique<CallOperation>(std::move(function)),
+                            .name = std::move(name),
+                            .exclusive = true});
+}
+
+bool ProgressThread::shutdown(Seconds bound) {
+    // A blocking operation does not look at the deadline: it gets a little longer, then is left behind.
+    constexpr Seconds grace{0.5};
+    std::unique_lock lock(shared_->mutex);
+    if (!shared_->thread.joinable()) {
+        return !shared_->abandoned;
+    }
+    shared_->stopping = true;
+    shared_->stop_deadline = Clock::now() + to_ticks(bound);
+    shared_->work.notify_one();
+    const bool in_time = shared_->ended.wait_for(lock, bound + grace, [this] { return shared_->has_ended; });
+    if (!in_time) {
+        shared_->abandoned = true;
+        shared_->thread.detach();
+        return false;
+    }
+    lock.unlock();
+    shared_->thread.join();
+    return !shared_->abandoned;
+}
+
+}  // namespace mastic::comm

@@ -1,0 +1,54 @@
+// The one thread of a process that drives its groups' operations: the caller computes meanwhile. It sleeps
+// while nothing is in flight, and otherwise polls as gently as the groups' poll policies ask.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include <mastic/comm/operation.hpp>
+#include <mastic/comm/poll_policy.hpp>
+#include <mastic/comm/request.hpp>
+
+namespace mastic::comm {
+
+struct ChannelOptions {
+    int operations_in_flight = 2;
+    PollPolicy poll = PollPolicy::sleep;  // resolved: not automatic
+    WaitLimits limits{};
+};
+
+struct Submission {
+    std::unique_ptr<Operation> operation;
+    std::string name;
+    int priority = 0;
+    int lane = 0;            // operations of one lane run one after the other
+    bool exclusive = false;  // may block: runs alone, in order of submission over all channels
+};
+
+class ProgressThread {
+  public:
+    class Channel;  // the operations of one group
+
+    ProgressThread();
+    ~ProgressThread();  // shutdown(1 s)
+    ProgressThread(const ProgressThread&) = delete;
+    ProgressThread& operator=(const ProgressThread&) = delete;
+
+    std::shared_ptr<Channel> open_channel(const ChannelOptions& options);
+    // Thread-safe. Throws Error(collective) after a time-out on this channel, Error(usage) after shutdown.
+    Request submit(const std::shared_ptr<Channel>& channel, Submission submission);
+    // Runs `function` on the progress thread as an exclusive operation.
+    Request call(const std::shared_ptr<Channel>& channel, std::string name, std::function<void()> function);
+
+    // Lets operations in flight finish for at most `bound`; fails the rest. False if some were abandoned
+    // (their buffers are still in use) or if the thread is caught in a blocking operation: then it is left
+    // behind.
+    bool shutdown(Seconds bound);
+
+  private:
+    struct Shared;
+    std::shared_ptr<Shared> shared_;
+};
+
+}  // namespace mastic::comm

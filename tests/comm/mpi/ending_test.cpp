@@ -1,0 +1,72 @@
+// How runs end, as the launcher sees it: the run's own code, no hang.
+#include <chrono>
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <mastic/core/command.hpp>
+
+namespace mastic::comm {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+CommandResult run(int ranks, const std::string& way, int code) {
+    return run_command({MPIEXEC, "-n", std::to_string(ranks), ENDING_RANKS, way, std::to_string(code)},
+                       Seconds(60));
+}
+
+TEST(Ending, InGoodOrderGivesTheCodeOfTheRun) {
+    for (const int code : {0, 75}) {
+        for (const int ranks : {1, 3}) {
+            const CommandResult result = run(ranks, "good", code);
+            EXPECT_EQ(result.exit_code, code) << result.error;
+            EXPECT_THAT(result.output, HasSubstr("rank " + std::to_string(ranks - 1) + " ends"));
+            EXPECT_THAT(result.error, Not(HasSubstr("without the other ranks")));
+        }
+    }
+}
+
+TEST(Ending, WaitsForRanksThatAreLate) {
+    const CommandResult result = run(3, "late", 75);
+    EXPECT_EQ(result.exit_code, 75);
+    EXPECT_THAT(result.output, HasSubstr("rank 2 ends"));
+}
+
+TEST(Ending, AHangInFinalizeIsLeftWithTheCodeOfTheRun) {
+    for (const char* way : {"hang-everywhere", "hang-on-one"}) {
+        for (const int code : {0, 75}) {
+            EXPECT_EQ(run(2, way, code).exit_code, code) << way;
+        }
+    }
+}
+
+TEST(Ending, AStallNamesTheOperationAndEndsWithCode7) {
+    for (const char* way : {"stall-pipelined", "stall-blocking"}) {
+        const CommandResult result = run(2, way, 0);
+        EXPECT_EQ(result.exit_code, 7) << way << result.error;
+        EXPECT_THAT(result.output + result.error, HasSubstr("waiting for 'bucket 7' since")) << way;
+        EXPECT_THAT(result.error, HasSubstr("[rank 0] 'bucket 7' did not complete within")) << way;
+    }
+}
+
+TEST(Ending, ADisagreementEndsAllRanksWithCode7AndBothTexts) {
+    const CommandResult result = run(3, "disagree", 0);
+    EXPECT_EQ(result.exit_code, 7);
+    for (int rank = 0; rank < 3; ++rank) {
+        EXPECT_THAT(result.error,
+                    HasSubstr("[rank " + std::to_string(rank) + "] rank 1 disagrees on operation 0"));
+    }
+    EXPECT_THAT(result.error, HasSubstr("rank 1: bucket 0: average of 8 x float32"));
+    EXPECT_THAT(result.error, HasSubstr("rank 0: bucket 0: average of 9 x float32"));
+}
+
+TEST(Ending, ARankThatFailsAloneTakesTheOthersDownWithItsCode) {
+    EXPECT_EQ(run(2, "abort", 0).exit_code, 8);
+    EXPECT_EQ(run(2, "one-fails", 0).exit_code, 3);
+}
+
+}  // namespace
+}  // namespace mastic::comm

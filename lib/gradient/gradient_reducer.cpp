@@ -1,0 +1,198 @@
+#include <torch/torch.h>
+
+#include <torch/csrc/autograd/function.h>
+#include <torch/csrc/autograd/utils/lambda_post_hook.h>
+#include <torch/csrc/autograd/variable.h>
+
+#include <mastic/comm/fingerprint.hpp>
+#include <mastic/core/error.hpp>
+#include <mastic/gradient/gradient_reducer.hpp>
+#include <mastic/model/tensor_types.hpp>
+
+namespace mastic::gradient {
+namespace {
+
+// A bucket at run time.
+struct FlatBucket {
+    torch::Tensor flat;         // (count)
+    std::shared_ptr<void> memory;
+    std::string name;           // "bucket 3"
+    std::size_t slots = 0;
+    std::size_t missing = 0;    // gradients still to come in this step
+    bool started = false;
+    comm::Request request;
+    Trace::Clock::time_point start_time;
+};
+
+// Where a parameter's gradient lives.
+struct Home {
+    std::size_t bucket = 0;
+    torch::Tensor view;   // of the bucket, shaped like the parameter
+    bool filled = false;  // in this step
+};
+
+}  // namespace
+
+struct GradientReducer::Implementation {
+    NamedTensors parameters;
+    comm::Group& group;
+    ReducerOptions options;
+    Trace& trace;
+    std::vector<FlatBucket> buckets;
+    std::vector<torch::Tensor> flats;
+    std::vector<Home> homes;  // by parameter
+    // autograd keeps accumulators weakly: without an owner the hooks would go with them.
+    std::vector<std::shared_ptr<torch::autograd::Node>> accumulators;
+    std::vector<std::uintptr_t> hook_keys;
+    std::size_t next_to_start = 0;
+    bool last_backward = true;
+    Seconds reduction_time{0};
+
+    Implementation(NamedTensors named, comm::Group& g, const ReducerOptions& o, Trace& t)
+        : parameters(std::move(named)), group(g), options(o), trace(t) {
+        allocate_buckets();
+        attach_hooks();
+    }
+
+    void allocate_buckets() {
+        std::vector<ParameterInfo> infos;
+        for (const auto& [name, tensor] : parameters) {
+            infos.push_back({name, static_cast<std::size_t>(tensor.numel()), model::data_type_of(tensor.scalar_type())});
+        }
+        homes.resize(parameters.size());
+        std::vector<comm::OperationFingerprint> agreed;
+        for (const Bucket& planned : plan_buckets(infos, options.buckets)) {
+            FlatBucket bucket;
+            const torch::Tensor& first = parameters[planned.slots.front().parameter].second;
+            bucket.memory = group.allocate(planned.count * size_of(planned.type));
+            bucket.flat = torch::from_blob(bucket.memory.get(), {static_cast<int64_t>(planned.count)},
+                                           torch::TensorOptions().dtype(first.scalar_type()));
+            bucket.name = "bucket " + std::to_string(buckets.size());
+            bucket.slots = planned.slots.size();
+            for (const BucketSlot& slot : planned.slots) {
+                const torch::Tensor& parameter = parameters[slot.parameter].second;
+                homes[slot.parameter].bucket = buckets.size();
+                homes[slot.parameter].view =
+                    bucket.flat.narrow(0, static_cast<int64_t>(slot.offset), parameter.numel())
+                        .view(parameter.sizes());
+                agreed.push_back({infos[slot.parameter].name, infos[slot.parameter].count, planned.type,
+                                  comm::ReduceOp::sum});
+            }
+            agreed.push_back({bucket.name, planned.count, planned.type, comm::ReduceOp::sum});
+            flats.push_back(bucket.flat);
+            buckets.push_back(std::move(bucket));
+        }
+        comm::check_agreement(group, agreed);
+    }
+
+    void attach_hooks() {
+        using torch::autograd::variable_list;
+        for (std::size_t i = 0; i < parameters.size(); ++i) {
+            auto accumulator = torch::autograd::impl::grad_accumulator(parameters[i].second);
+            if (!accumulator) {
+                throw Error(ExitCode::usage, "parameter '" + parameters[i].first + "' does not require a gradient");
+            }
+            hook_keys.push_back(
+                accumulator->add_post_hook(std::make_unique<torch::autograd::utils::LambdaPostHook>(
+                    [this, i](const variable_list& outputs, const variable_list&) {
+                        gradient_accumulated(i);
+                        return outputs;
+                    })));
+            accumulators.push_back(std::move(accumulator));
+        }
+    }
+
+    ~Implementation() {
+        for (std::size_t i = 0; i < accumulators.size(); ++i) {
+            accumulators[i]->del_post_hook(hook_keys[i]);
+            parameters[i].second.mutable_grad().reset();
+        }
+    }
+
+    // The first gradient of a step arrives in memory of autograd's and is copied home; that is cheaper than zeroing the
+    // bucket beforehand and adding into it. Later micro-batches add in place.
+    void gradient_accumulated(std::size_t i) {
+        Home& home = homes[i];
+        torch::Tensor& parameter = parameters[i].second;
+        if (!home.filled) {
+            home.view.copy_(parameter.grad());
+            parameter.mutable_grad() = home.view;
+            home.filled = true;
+        }
+        if (last_backward && --buckets[home.bucket].missing == 0 && options.overlap) {
+            start_full_buckets();
+        }
+    }
+
+    // In the agreed order: a full bucket waits for its predecessors.
+    void start_full_buckets() {
+        while (next_to_start < buckets.size() && buckets[next_to_start].missing == 0) {
+            start(next_to_start++);
+        }
+    }
+
+    void start(std::size_t index) {
+        FlatBucket& bucket = buckets[index];
+        bucket.start_time = Trace::Clock::now();
+        comm::BufferView view{bucket.flat.data_ptr(), static_cast<std::size_t>(bucket.flat.numel()),
+                              model::data_type_of(bucket.flat.scalar_type())};
+        bucket.request = group.start_allreduce(view, comm::ReduceOp::sum, {0, bucket.name});
+        bucket.started = true;
+    }
+
+    void begin() {
+        for (std::size_t i = 0; i < parameters.size(); ++i) {
+            parameters[i].second.mutable_grad().reset();
+            homes[i].filled = false;
+        }
+        for (FlatBucket& bucket : buckets) {
+            bucket.missing = bucket.slots;
+            bucket.started = false;
+        }
+        next_to_start = 0;
+        last_backward = false;
+    }
+
+    void fill_the_rest() {
+        torch::NoGradGuard no_grad;
+        for (std::size_t i = 0; i < parameters.size(); ++i) {
+            if (!homes[i].filled) {
+                homes[i].view.zero_();
+                parameters[i].second.mutable_grad() = homes[i].view;
+            }
+        }
+        while (next_to_start < buckets.size()) {
+            start(next_to_start++);
+        }
+    }
+
+    Seconds finish() {
+        fill_the_rest();
+        const auto begin_wait = Trace::Clock::now();
+        reduction_time = Seconds{0};
+        for (FlatBucket& bucket : buckets) {
+            bucket.request.wait();
+            const Seconds took = bucket.request.duration();
+            reduction_time += took;
+            if (trace.enabled()) {
+                trace.complete("communication", bucket.name, bucket.start_time,
+                               bucket.start_time + std::chrono::duration_cast<Trace::Clock::duration>(took));
+            }
+        }
+        return Trace::Clock::now() - begin_wait;
+    }
+};
+
+GradientReducer::GradientReducer(NamedTensors parameters, comm::Group& group, const ReducerOptions& options,
+                                 Trace& trace)
+    : implementation_(std::make_unique<Implementation>(std::move(parameters), group, options, trace)) {}
+GradientReducer::~GradientReducer() = default;
+
+void GradientReducer::begin() { implementation_->begin(); }
+void GradientReducer::expect_last_backward() { implementation_->last_backward = true; }
+Seconds GradientReducer::finish() { return implementation_->finish(); }
+Seconds GradientReducer::reduction_time() const { return implementation_->reduction_time; }
+const std::vector<torch::Tensor>& GradientReducer::flat_gradients() const { return implementation_->flats; }
+std::size_t GradientReducer::bucket_count() const { return implementation_->buckets.size(); }
+
+}  // namespace mastic::gradient

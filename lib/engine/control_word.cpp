@@ -1,0 +1,44 @@
+#include <mastic/engine/control_word.hpp>
+
+#include <cmath>
+
+namespace mastic::engine {
+namespace {
+
+// All fields are sums, so each reason to stop has a counter of its own.
+enum Field { loss, non_finite, non_finite_rank, checkpoint, shards, first_reason };
+constexpr std::array reasons = {job::StopReason::time_limit, job::StopReason::user_signal,
+                                job::StopReason::terminate, job::StopReason::interrupt};
+
+}  // namespace
+
+void ControlWord::start(const StepFacts& facts) {
+    static_assert(std::tuple_size_v<decltype(sums_)> == first_reason + reasons.size());
+    sums_ = {};
+    sums_[loss] = std::isfinite(facts.loss_sum) ? facts.loss_sum : 0.0;
+    sums_[non_finite] = facts.non_finite ? 1 : 0;
+    sums_[non_finite_rank] = facts.non_finite ? group_.rank() : 0;
+    sums_[checkpoint] = facts.checkpoint ? 1 : 0;
+    sums_[shards] = facts.shard_finished ? 1 : 0;
+    for (std::size_t i = 0; i < reasons.size(); ++i) {
+        sums_[first_reason + i] = facts.stop == reasons[i] ? 1 : 0;
+    }
+    request_ = group_.start_allreduce({sums_.data(), sums_.size(), DataType::float64}, comm::ReduceOp::sum,
+                                      {1, "control word"});
+}
+
+StepAgreement ControlWord::finish() {
+    request_.wait();
+    StepAgreement agreed;
+    agreed.loss = sums_[loss];
+    agreed.non_finite_ranks = static_cast<int>(sums_[non_finite]);
+    agreed.non_finite_rank = agreed.non_finite_ranks == 1 ? static_cast<int>(sums_[non_finite_rank]) : -1;
+    agreed.checkpoint = sums_[checkpoint] > 0;
+    agreed.shards_finished = static_cast<int>(sums_[shards]);
+    for (std::size_t i = 0; i < reasons.size() && agreed.stop == job::StopReason::none; ++i) {
+        agreed.stop = sums_[first_reason + i] > 0 ? reasons[i] : job::StopReason::none;
+    }
+    return agreed;
+}
+
+}  // namespace mastic::engine

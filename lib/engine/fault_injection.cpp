@@ -1,0 +1,45 @@
+#include <mastic/engine/fault_injection.hpp>
+
+#include <charconv>
+#include <chrono>
+#include <csignal>
+#include <thread>
+
+#include <mastic/core/error.hpp>
+
+namespace mastic::engine {
+
+FaultInjection::FaultInjection(std::string_view text, int rank) {
+    if (text.empty()) {
+        return;
+    }
+    const auto number = [&](std::size_t begin, std::size_t end) {
+        std::int64_t value = -1;
+        const auto result = std::from_chars(text.data() + begin, text.data() + end, value);
+        return result.ec == std::errc() && result.ptr == text.data() + end ? value : -1;
+    };
+    const std::size_t at = text.find('@');
+    const std::size_t colon = text.find(':');
+    const bool formed = at != text.npos && colon != text.npos && at < colon;
+    const std::string_view kind = text.substr(0, at);
+    if (!formed || number(at + 1, colon) < 0 || number(colon + 1, text.size()) < 0 ||
+        (kind != "nan" && kind != "kill" && kind != "stall")) {
+        throw Error(ExitCode::usage, "train.inject: '" + std::string(text) + "' is not a fault",
+                    "write KIND@STEP:RANK with KIND one of nan, kill, stall");
+    }
+    if (number(colon + 1, text.size()) == rank) {
+        kind_ = kind;
+        step_ = number(at + 1, colon);
+    }
+}
+
+void FaultInjection::before_backward(std::int64_t step) const {
+    if (matches("kill", step)) {
+        std::raise(SIGKILL);
+    }
+    if (matches("stall", step)) {
+        std::this_thread::sleep_for(std::chrono::hours(1));
+    }
+}
+
+}  // namespace mastic::engine

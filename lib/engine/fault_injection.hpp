@@ -1,0 +1,28 @@
+// Faults on demand, so that tests can show what a run does about them: --train.inject KIND@STEP:RANK.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace mastic::engine {
+
+class FaultInjection {
+  public:
+    FaultInjection() = default;
+    // "nan@5:1" makes the loss of rank 1 in step 5 NaN, "kill@5:1" ends that rank with SIGKILL before its backward pass,
+    // "stall@5:1" makes it sleep there for an hour. "" injects nothing. Throws Error(usage).
+    FaultInjection(std::string_view text, int rank);
+
+    bool poisons_loss(std::int64_t step) const { return matches("nan", step); }
+    void before_backward(std::int64_t step) const;
+
+  private:
+    bool matches(std::string_view kind, std::int64_t step) const { return step == step_ && kind == kind_; }
+
+    std::string kind_;
+    std::int64_t step_ = -1;
+};
+
+}  // namespace mastic::engine

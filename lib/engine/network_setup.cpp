@@ -1,0 +1,61 @@
+#include <torch/torch.h>
+
+#include <mastic/engine/network_setup.hpp>
+#include <mastic/model/registry.hpp>
+#include <mastic/optimizer/optimizer_factory.hpp>
+
+namespace mastic::engine {
+
+model::NamedTensors named_parameters(const model::Network& network) {
+    model::NamedTensors parameters;
+    for (const auto& item : network.named_parameters()) {
+        parameters.emplace_back(item.key(), item.value());
+    }
+    return parameters;
+}
+
+std::shared_ptr<model::Network> make_network(const TrainOptions& options, const model::InputSpec& input) {
+    model::ModelOptions wanted;
+    wanted.name = options.model.name;
+    wanted.file = options.model.file;
+    wanted.init = options.model.init;
+    wanted.hidden = options.model.hidden;
+    wanted.dropout = options.model.dropout;
+    wanted.width = options.model.width;
+    wanted.depth = options.model.depth;
+    wanted.heads = options.model.heads;
+    torch::manual_seed(static_cast<std::uint64_t>(options.run.seed));
+    std::shared_ptr<model::Network> network = model::create_network(wanted, input);
+    if (options.train.precision == "float64") {
+        network->to(torch::kFloat64);
+    }
+    return network;
+}
+
+std::unique_ptr<optimizer::NamedOptimizer> make_optimizer(const TrainOptions& options, const model::Network& network) {
+    optimizer::OptimizerOptions wanted;
+    wanted.name = options.optimizer.name;
+    wanted.learning_rate = options.optimizer.learning_rate;
+    wanted.weight_decay = options.optimizer.weight_decay;
+    wanted.momentum = options.optimizer.momentum;
+    wanted.nesterov = options.optimizer.nesterov;
+    wanted.beta1 = options.optimizer.beta1;
+    wanted.beta2 = options.optimizer.beta2;
+    wanted.epsilon = options.optimizer.epsilon;
+    return optimizer::create_optimizer(wanted, named_parameters(network));
+}
+
+optimizer::LearningRateSchedule make_schedule(const TrainOptions& options, std::uint64_t planned_samples) {
+    const ScheduleSection& section = options.schedule;
+    optimizer::ScheduleOptions wanted;
+    wanted.base = options.optimizer.learning_rate;
+    wanted.kind = optimizer::parse_schedule_kind(section.kind);
+    wanted.warmup = static_cast<std::uint64_t>(section.warmup);
+    wanted.decay_points.assign(section.milestones.begin(), section.milestones.end());
+    wanted.decay_factor = section.factor;
+    wanted.final_rate = section.final_fraction * wanted.base;
+    wanted.total = planned_samples;
+    return optimizer::LearningRateSchedule(wanted);
+}
+
+}  // namespace mastic::engine

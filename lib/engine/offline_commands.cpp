@@ -1,0 +1,140 @@
+// Commands that only read and complete run directories.
+#include <chrono>
+#include <charconv>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include <mastic/checkpoint/store.hpp>
+#include <mastic/checkpoint/verify.hpp>
+#include <mastic/core/error.hpp>
+#include <mastic/core/file.hpp>
+#include <mastic/engine/command_context.hpp>
+#include <mastic/job/run_directory.hpp>
+#include <mastic/model/registry.hpp>
+#include <mastic/report/config_listing.hpp>
+#include <mastic/report/run_comparison.hpp>
+#include <mastic/report/run_status.hpp>
+#include <mastic/report/training_report.hpp>
+
+namespace mastic::engine {
+namespace {
+
+report::Time now() { return std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now()); }
+
+// Who holds the run, "" if nobody.
+std::string owner_of(const job::RunDirectory& directory) {
+    const std::optional<job::RunOwner> owner = directory.current_owner();
+    if (!owner) {
+        return "";
+    }
+    return (owner->job_id.empty() ? "" : "job " + owner->job_id + ", ") + "process " + std::to_string(owner->pid) +
+           " on " + owner->host;
+}
+
+report::RunView view_of(const std::string& path) {
+    const job::RunDirectory directory{path};
+    if (!std::filesystem::is_directory(path)) {
+        throw Error(ExitCode::usage, "there is no run directory " + path, "see --run.dir of the training");
+    }
+    report::RunView run = report::load_run(path, now());
+    run.owner = owner_of(directory);
+    const auto generations = checkpoint::CheckpointStore(directory.checkpoints()).list();
+    if (!generations.empty()) {
+        run.newest_checkpoint = "checkpoints/" + generations.front().name();
+    }
+    return run;
+}
+
+std::string stored_config(const std::string& path) {
+    const std::filesystem::path file = job::RunDirectory{path}.config_file();
+    return std::filesystem::exists(file) ? read_text_file(file) : "";
+}
+
+}  // namespace
+
+int status_command(const CommandContext& context) {
+    const report::RunView run = view_of(context.invocation.positionals.at(0));
+    std::cout << report::status_text(run);
+    return 0;
+}
+
+int compare_command(const CommandContext& context) {
+    std::vector<report::ComparedRun> runs;
+    for (const std::string& path : context.invocation.positionals) {
+        report::ComparedRun compared{path, view_of(path), {}};
+        for (const report::ConfigLine& line :
+             report::config_listing(stored_config(path)).value_or(std::vector<report::ConfigLine>{})) {
+            compared.config[line.key] = line.value;
+        }
+        runs.push_back(std::move(compared));
+    }
+    std::cout << report::compare_table(runs);
+    return 0;
+}
+
+int report_command(const CommandContext& context) {
+    const auto& arguments = context.invocation.positionals;
+    const std::string& path = arguments.at(0);
+    const std::string out = arguments.size() > 1 ? arguments[1] : path + "/report.html";
+    write_file_atomically(out, report::training_report(view_of(path), stored_config(path)));
+    std::cout << "wrote " << out << ": open it in a browser\n";
+    return 0;
+}
+
+// A batch script calls this after srun: ranks that were killed could not say how it ended.
+int finish_command(const CommandContext& context) {
+    const auto& arguments = context.invocation.positionals;
+    const job::RunDirectory directory{arguments.at(0)};
+    const report::RunView run = view_of(arguments.at(0));
+    if (!run.record) {
+        throw Error(ExitCode::usage, "there is no run.json in " + arguments[0], "the run has not started yet");
+    }
+    if (!run.owner.empty()) {
+        throw Error(ExitCode::io, arguments[0] + " is in use by " + run.owner, "wait until it has ended");
+    }
+    report::RunRecord record = *run.record;
+    if (record.attempt.exit_code) {
+        std::cout << "run.json is complete already: exit code " << *record.attempt.exit_code << ", "
+                  << record.attempt.reason << "\n";
+        return 0;
+    }
+    int code = static_cast<int>(ExitCode::collective);
+    if (arguments.size() > 1) {
+        const std::string& text = arguments[1];
+        const auto parsed = std::from_chars(text.data(), text.data() + text.size(), code);
+        if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size() || code < 0 || code > 255) {
+            throw Error(ExitCode::usage, "finish: '" + text + "' is not an exit code", "give a number from 0 to 255");
+        }
+    }
+    if (!run.metrics.steps.empty()) {
+        record.attempt.last_step = std::max(record.attempt.last_step, run.metrics.steps.back().step);
+        record.samples = std::max(record.samples, run.metrics.steps.back().samples);
+    }
+    report::finish(record, ExitCode{code}, "ranks were killed; the launcher gave code " + std::to_string(code), now());
+    report::write_run_record(directory.summary_file(), record);
+    std::cout << "completed " << directory.summary_file().string() << "\n";
+    return 0;
+}
+
+int verify_command(const CommandContext& context) {
+    const std::filesystem::path given = context.options.checkpoint.verify;
+    const std::filesystem::path inside = job::RunDirectory{given}.checkpoints();
+    const std::filesystem::path directory = std::filesystem::is_directory(inside) ? inside : given;
+    if (!std::filesystem::is_directory(directory)) {
+        throw Error(ExitCode::usage, "there is no directory " + given.string(), "name a run directory");
+    }
+    const checkpoint::VerifyReport result = checkpoint::verify(directory);
+    std::cout << to_text(result);
+    return result.all_valid() ? 0 : static_cast<int>(ExitCode::checkpoint);
+}
+
+int models_command(const CommandContext&) {
+    for (const model::ModelKind& kind : model::model_kinds()) {
+        std::cout << kind.name << std::string(kind.name.size() < 14 ? 14 - kind.name.size() : 1, ' ')
+                  << kind.description << "\n";
+    }
+    std::cout << "or any TorchScript file: --model.file FILE\n";
+    return 0;
+}
+
+}  // namespace mastic::engine

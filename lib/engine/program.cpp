@@ -1,0 +1,184 @@
+#include <cstdio>
+#include <functional>
+#include <map>
+#include <new>
+
+#include <unistd.h>
+
+#include <mastic/config/bash_completion.hpp>
+#include <mastic/config/help.hpp>
+#include <mastic/config/man_page.hpp>
+#include <mastic/config/parse.hpp>
+#include <mastic/config/resolved.hpp>
+#include <mastic/core/error.hpp>
+#include <mastic/core/log.hpp>
+#include <mastic/core/version.hpp>
+#include <mastic/engine/command_context.hpp>
+#include <mastic/engine/program.hpp>
+#include <mastic/engine/versions.hpp>
+
+namespace mastic::engine {
+namespace {
+
+using config::Positional;
+
+const Positional run_dir{"RUN_DIR", "a run directory", true, false};
+
+config::ProgramInfo describe_program() {
+    config::ProgramInfo program;
+    program.name = "mastic-train";
+    program.one_line = "data-parallel training under mpiexec or srun";
+    program.version = version();
+    program.description =
+        "Trains a network on all ranks that mpiexec or srun started, saves checkpoints, and goes on from the newest "
+        "valid one when it is started again in the same run directory.\n\n"
+        "Every key section.key of the TOML file is also a flag and an environment variable. A flag wins over the "
+        "environment, the environment over the file, the file over the default.";
+    program.commands = {
+        {"", "train: start, or go on from the newest checkpoint", {}, true},
+        {"evaluate", "metrics of a run's network on its test data", {run_dir}, false},
+        {"predict",
+         "outputs of a run's network for new inputs",
+         {run_dir, {"INPUTS", "file with inputs, in a format of data.format", true, false},
+          {"OUT", "file to write: .csv or .h5", true, false}},
+         false},
+        {"export",
+         "a run's network for other programs",
+         {run_dir, {"OUT", "file to write: .pt (TorchScript) or .safetensors", true, false}},
+         false},
+        {"status", "what a run is doing, or how it ended", {run_dir}, false},
+        {"report",
+         "one HTML page with the curves of a run",
+         {run_dir, {"OUT", "file to write (RUN_DIR/report.html)", false, false}},
+         false},
+        {"compare", "runs side by side", {{"RUN_DIR", "run directories", true, true}}, false},
+        {"finish",
+         "complete run.json of a run whose ranks were killed",
+         {run_dir, {"CODE", "exit code that the launcher gave", false, false}},
+         false},
+        {"models", "the built-in networks", {}, false},
+    };
+    program.examples = {
+        {"mpiexec -n 2 mastic-train configs/fashion.toml", "train with two ranks"},
+        {"mpiexec -n 2 mastic-train configs/fashion.toml --dry-run", "check everything, write nothing"},
+        {"mastic-train status runs/fashion", "how far it is"},
+        {"mastic-train report runs/fashion", "write runs/fashion/report.html"},
+        {"mastic-train export runs/fashion fashion.pt", "write the network as TorchScript"},
+    };
+    program.exit_codes = {
+        {0, "done"},
+        {2, "usage or configuration"},
+        {3, "input data"},
+        {4, "environment: MPI singleton, GPU, PMI"},
+        {5, "input/output: full disk, read-only, lock"},
+        {6, "checkpoints exist but none is usable"},
+        {7, "collective mismatch or stall, lost rank"},
+        {8, "the loss is not finite"},
+        {9, "out of memory"},
+        {75, "stopped early with a valid checkpoint: please requeue"},
+    };
+    program.other_variables = {"MASTIC_BLAS_*"};
+    return program;
+}
+
+using Command = std::function<int(const CommandContext&)>;
+
+const std::map<std::string, Command>& commands() {
+    static const std::map<std::string, Command> table = {
+        {"",
+         [](const CommandContext& context) -> int {
+             if (!context.options.checkpoint.verify.empty()) {
+                 return verify_command(context);
+             }
+             train_command(context);
+         }},
+        {"evaluate", evaluate_command}, {"predict", predict_command}, {"export", export_command},
+        {"status", status_command},     {"report", report_command},   {"compare", compare_command},
+        {"finish", finish_command},     {"models", models_command},
+    };
+    return table;
+}
+
+// Commands on a run directory start from the configuration that is stored there.
+bool uses_stored_config(const std::string& command) {
+    return command == "evaluate" || command == "predict" || command == "export";
+}
+
+std::string host_name() {
+    char name[256] = {};
+    gethostname(name, sizeof name - 1);
+    return name;
+}
+
+// What --help, --version and their like print; empty if none of them was asked for.
+std::string information(const config::ProgramInfo& program, const config::Schema& schema,
+                        const config::Invocation& asked) {
+    if (asked.help || asked.help_all) {
+        return config::help_text(program, schema, asked.help_all);
+    }
+    if (asked.version) {
+        return asked.json ? version_json(program.name) : version_text(program.name);
+    }
+    if (asked.generate == "man") {
+        return config::man_page(program, schema);
+    }
+    if (asked.generate == "bash-completion") {
+        return config::bash_completion(program, schema);
+    }
+    return asked.print_config ? config::to_toml(schema, true) : "";
+}
+
+int run(std::vector<std::string> arguments, const job::JobContext& job, const job::BlasReport& blas) {
+    const config::ProgramInfo program = describe_program();
+    TrainOptions options;
+    config::Schema schema;
+    declare_train_options(schema, options);
+    const auto parse = [&](const std::vector<std::string>& words) {
+        std::vector<const char*> argv;
+        for (const std::string& word : words) {
+            argv.push_back(word.c_str());
+        }
+        return config::parse(program, schema, static_cast<int>(argv.size()), argv.data(), config::mastic_variables());
+    };
+    config::Invocation invocation = parse(arguments);
+    if (uses_stored_config(invocation.command) && invocation.config_file.empty() && !invocation.help) {
+        std::vector<std::string> with_config = arguments;
+        with_config.insert(with_config.end(), {"--config", invocation.positionals.at(0) + "/config.toml"});
+        invocation = parse(with_config);
+    }
+    if (const std::string text = information(program, schema, invocation); !text.empty()) {
+        if (job.rank == 0) {
+            std::fputs(text.c_str(), stdout);
+        }
+        return 0;
+    }
+    return commands().at(invocation.command)({options, schema, invocation, job, blas, std::move(arguments)});
+}
+
+}  // namespace
+
+int run_mastic_train(int argc, char** argv) {
+    int rank = 0;
+    try {
+        const Environment environment = process_environment();
+        const job::JobContext job = job::read_job_context(environment, host_name());
+        rank = job.rank;
+        setup_log({job.rank, job.world_size, {}, "info"});
+        const job::BlasReport blas = job::ensure_blas_core(argv);
+        return run({argv, argv + argc}, job, blas);
+    } catch (const Error& error) {
+        // Before MPI starts, every rank meets the same mistakes.
+        if (rank == 0) {
+            std::fprintf(stderr, "mastic-train: %s\n", error.full_message().c_str());
+        }
+        return static_cast<int>(error.code());
+    } catch (const std::bad_alloc&) {
+        std::fprintf(stderr, "mastic-train: rank %d: out of memory\n", rank);
+        return static_cast<int>(ExitCode::memory);
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "mastic-train: rank %d: %s\n", rank, error.what());
+        return static_cast<int>(ExitCode::environment);
+    }
+}
+
+}  // namespace mastic::engine

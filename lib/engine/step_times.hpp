@@ -1,0 +1,43 @@
+// Where the time of a step went, in one place for metrics and trace.
+#pragma once
+
+#include <string_view>
+
+#include <mastic/core/duration.hpp>
+#include <mastic/core/trace.hpp>
+
+namespace mastic::engine {
+
+struct StepTimes {
+    Seconds data{0};
+    Seconds forward{0};
+    Seconds backward{0};
+    Seconds exposed_communication{0};
+    Seconds optimizer{0};
+    Seconds checkpoint_stall{0};
+    Seconds total{0};
+};
+
+// Adds the time of a scope to one of the members and, if tracing, writes it as a span.
+class PhaseTimer {
+  public:
+    PhaseTimer(Seconds& target, Trace& trace, std::string_view name)
+        : target_(target), trace_(trace), name_(name), begin_(Trace::Clock::now()) {}
+    ~PhaseTimer() {
+        const auto end = Trace::Clock::now();
+        target_ += end - begin_;
+        if (trace_.enabled()) {
+            trace_.complete("train", name_, begin_, end);
+        }
+    }
+    PhaseTimer(const PhaseTimer&) = delete;
+    PhaseTimer& operator=(const PhaseTimer&) = delete;
+
+  private:
+    Seconds& target_;
+    Trace& trace_;
+    std::string_view name_;
+    Trace::Clock::time_point begin_;
+};
+
+}  // namespace mastic::engine

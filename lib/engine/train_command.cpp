@@ -1,0 +1,316 @@
+#include <torch/torch.h>
+
+#include <ATen/Parallel.h>
+#include <dlfcn.h>
+
+#include <spdlog/spdlog.h>
+
+#include <mastic/comm/mpi/session.hpp>
+#include <mastic/comm/together.hpp>
+#include <mastic/core/agreed_error.hpp>
+#include <mastic/core/file.hpp>
+#include <mastic/core/log.hpp>
+#include <mastic/engine/command_context.hpp>
+#include <mastic/engine/data_setup.hpp>
+#include <mastic/engine/network_setup.hpp>
+#include <mastic/engine/run_files.hpp>
+#include <mastic/engine/trainer.hpp>
+#include <mastic/job/binding.hpp>
+#include <mastic/job/run_directory.hpp>
+#include <mastic/model/initial_weights.hpp>
+#include <mastic/model/registry.hpp>
+
+namespace mastic::engine {
+namespace {
+
+// OpenBLAS has threads of its own, which torch's setting does not reach when it was built for any BLAS.
+void set_threads(int threads) {
+    at::set_num_threads(threads);
+    using Setter = void (*)(int);
+    if (const auto set_blas_threads = reinterpret_cast<Setter>(dlsym(RTLD_DEFAULT, "openblas_set_num_threads"))) {
+        set_blas_threads(threads);
+    }
+}
+
+comm::GroupOptions group_options(const AllreduceSection& allreduce, int threads) {
+    comm::GroupOptions options;
+    options.algorithm = allreduce.algorithm;
+    options.segment = allreduce.segment;
+    options.depth = static_cast<int>(allreduce.depth);
+    options.poll = comm::parse_poll_policy(allreduce.poll);
+    options.compute_threads = threads;
+    options.limits.stall_report = allreduce.stall_report;
+    options.limits.timeout = allreduce.timeout;
+    return options;
+}
+
+// A training from MPI to its last barrier, in the order of its stages.
+class TrainRun {
+  public:
+    TrainRun(const CommandContext& context, comm::MpiSession& session)
+        : context_(context), options_(context.options), session_(session), directory_(options_.run.dir) {}
+
+    TrainResult run() {
+        place();
+        load_data();
+        build();
+        if (context_.invocation.dry_run) {
+            describe_dry_run();
+            return {};
+        }
+        open_directory();
+        resume();
+        return train();
+    }
+
+    // What is known of the run by now, for run.json.
+    RunFiles* files() { return files_.get(); }
+
+  private:
+    bool first() const { return session_.rank() == 0; }
+    void place();
+    void load_data();
+    void build();
+    void open_directory();
+    void resume();
+    std::string newest_checkpoint();
+    TrainResult train();
+    void describe_dry_run();
+    std::uint64_t state_bytes() const;
+
+    const CommandContext& context_;
+    const TrainOptions& options_;
+    comm::MpiSession& session_;
+    job::RunDirectory directory_;
+    ArithmeticFacts arithmetic_;
+    std::unique_ptr<comm::Group> group_;
+    std::vector<std::string> hosts_;
+    std::shared_ptr<const data::Dataset> train_data_, test_data_;
+    TrainState state_;
+    std::uint64_t planned_samples_ = 0;
+    std::optional<job::RunLock> lock_;
+    std::unique_ptr<RunFiles> files_;
+    Trace trace_;
+};
+
+void TrainRun::place() {
+    job::check_singleton(session_.size(), context_.job);
+    const job::CpuView cpus = job::observe_cpus();
+    int threads = static_cast<int>(options_.train.threads);
+    if (threads == 0) {
+        threads = job::default_threads(cpus, session_.local_size());
+    }
+    if (options_.job.bind) {
+        const job::Binding binding = job::bind_rank(cpus, session_.local_rank(), session_.local_size());
+        spdlog::debug("{}", job::describe(binding, threads));
+    }
+    set_threads(threads);
+    arithmetic_ = {session_.size(), threads, context_.blas.core};
+    group_ = session_.make_group(group_options(options_.allreduce, threads));
+    hosts_ = group_->allgather_strings(context_.job.host);
+    if (first()) {
+        spdlog::info("{}; {} thread{} a rank", group_->description(), threads, threads == 1 ? "" : "s");
+        spdlog::info("{}", context_.blas.text);
+    }
+}
+
+void TrainRun::load_data() {
+    comm::run_together(*group_, [this] {
+        train_data_ = open_train_data(options_.data);
+        test_data_ = open_test_data(options_.data, train_data_->layout());
+        if (train_data_->size() < static_cast<std::uint64_t>(session_.size())) {
+            throw Error(ExitCode::data, "the training data has " + std::to_string(train_data_->size()) +
+                                            " samples, fewer than the " + std::to_string(session_.size()) + " ranks",
+                        "start fewer ranks");
+        }
+        if (options_.train.batch_size < session_.size()) {
+            throw Error(ExitCode::usage, "train.batch_size " + std::to_string(options_.train.batch_size) +
+                                             " is smaller than the number of ranks, " +
+                                             std::to_string(session_.size()),
+                        "it counts the samples of all ranks; some would have none");
+        }
+    });
+    if (first()) {
+        spdlog::info("training data: {}", train_data_->description());
+        if (test_data_) {
+            spdlog::info("test data: {}", test_data_->description());
+        }
+    }
+}
+
+void TrainRun::build() {
+    comm::run_together(*group_, [this] {
+        state_.network = make_network(options_, input_spec(train_data_->layout()));
+        state_.optimizer = make_optimizer(options_, *state_.network);
+    });
+    // The seed makes them equal; one machine's library may still round otherwise.
+    for (const auto& [name, tensor] : model::named_weights(*state_.network)) {
+        comm::BufferView view{tensor.data_ptr(), tensor.nbytes(), DataType::uint8};
+        group_->broadcast(view, 0, {0, name});
+    }
+    planned_samples_ = Trainer::planned_samples(options_, train_data_->size());
+    if (first()) {
+        spdlog::info("model {}: {} parameters; {}", options_.model.name, model::parameter_count(*state_.network),
+                     make_schedule(options_, planned_samples_).description());
+    }
+}
+
+std::uint64_t TrainRun::state_bytes() const { return state_.view(arithmetic_).bytes(); }
+
+void TrainRun::describe_dry_run() {
+    comm::run_on_first(*group_, [this] {
+        const std::uint64_t bytes = state_bytes();
+        spdlog::info("a checkpoint has {}; {} are free at {}", human(Bytes{bytes}),
+                     human(free_space(directory_.path())), directory_.path().string());
+        job::check_space(directory_.path(), Bytes{2 * bytes}, "two checkpoints");
+        spdlog::info("dry run: everything is in order; nothing was written");
+        return std::string();
+    });
+}
+
+void TrainRun::open_directory() {
+    comm::run_on_first(*group_, [this] {
+        directory_ = job::RunDirectory::create_or_open(options_.run.dir);
+        lock_.emplace(directory_.lock(job::this_process(context_.job.host, context_.job.slurm_job_id)));
+        job::check_writable(directory_.path());
+        job::check_space(directory_.path(), Bytes{2 * state_bytes()}, "two checkpoints");
+        return std::string();
+    });
+    comm::run_together(*group_, [this] {
+        setup_log({session_.rank(), session_.size(), directory_.log_file(session_.rank()), options_.output.level});
+        if (options_.output.trace) {
+            trace_ = Trace(directory_.trace_file(session_.rank()), session_.rank(),
+                           "rank " + std::to_string(session_.rank()));
+        }
+    });
+    if (first()) {
+        files_ = std::make_unique<RunFiles>(directory_, context_, hosts_, planned_samples_);
+    }
+}
+
+// Rank 0 looks for it; its step as text, or "" if there is none.
+std::string TrainRun::newest_checkpoint() {
+    const checkpoint::CheckpointStore store(directory_.checkpoints());
+    const auto newest = store.newest_valid();
+    if (!newest) {
+        if (options_.run.resume == "require") {
+            throw Error(ExitCode::checkpoint, "no checkpoint in " + directory_.checkpoints().string(),
+                        "--run.resume auto starts from the beginning");
+        }
+        return "";
+    }
+    if (options_.run.resume == "never") {
+        throw Error(ExitCode::usage, directory_.path().string() + " already has checkpoints",
+                    "choose another --run.dir, or go on with --run.resume auto");
+    }
+    for (const checkpoint::Skipped& skipped : newest->skipped) {
+        spdlog::warn("checkpoint {} is not usable and skipped: {}", skipped.generation, skipped.reason);
+    }
+    check_stored_config(context_, directory_);
+    return std::to_string(newest->manifest.step);
+}
+
+void TrainRun::resume() {
+    const std::string step = comm::run_on_first(*group_, [this] {
+        std::string found = newest_checkpoint();
+        files_->store_config(context_);
+        return found;
+    });
+    if (step.empty()) {
+        return;
+    }
+    comm::run_together(*group_, [&] {
+        const checkpoint::CheckpointStore store(directory_.checkpoints());
+        const auto restored = store.restore(checkpoint::Selection::at_step(std::stoull(step)));
+        const ArithmeticFacts before = state_.restore(restored->state);
+        if (first()) {
+            spdlog::info("resumed at step {}, epoch {}, {} of {} samples seen", state_.step, state_.position.epoch + 1,
+                         state_.samples, planned_samples_);
+            if (!(before == arithmetic_)) {
+                spdlog::warn("going on with {} ranks x {} threads ({}) after {} x {} ({}): same samples and learning "
+                             "rate, results equal up to rounding",
+                             arithmetic_.world_size, arithmetic_.threads, arithmetic_.blas_core, before.world_size,
+                             before.threads, before.blas_core);
+            }
+        }
+    });
+}
+
+TrainResult TrainRun::train() {
+    job::SignalWatch signals;
+    const job::EndTime end = job::limit_end_time(
+        first() ? job::find_end_time(context_.job.slurm_job_id, process_environment(), run_command) : job::EndTime{},
+        std::chrono::system_clock::now(),
+        options_.job.time_limit.count() > 0 ? std::optional(options_.job.time_limit) : std::nullopt);
+    job::StopPlanner planner(end.at, options_.job.margin);
+    const model::LossKind kind = loss_kind(options_.train.loss, train_data_->layout());
+    std::optional<Evaluator> evaluator;
+    if (test_data_) {
+        EvaluatorOptions evaluation;
+        evaluation.loss = kind;
+        evaluation.autocast = options_.train.precision == "bf16";
+        evaluation.input_type = options_.train.precision == "float64" ? torch::kFloat64 : torch::kFloat32;
+        evaluator.emplace(test_data_, *group_, evaluation);
+    }
+    const optimizer::LearningRateSchedule schedule = make_schedule(options_, planned_samples_);
+    checkpoint::StoreOptions store;
+    store.retention.keep_last = static_cast<int>(options_.checkpoint.keep);
+    Checkpointer checkpointer(directory_.checkpoints(), store, hosts_, *group_, trace_);
+    FaultInjection faults(options_.train.inject, session_.rank());
+    std::optional<report::Progress> progress;
+    if (first()) {
+        if (options_.output.progress != "never") {
+            progress.emplace(progress_options(options_.output.progress));
+        }
+        files_->started(state_);
+    }
+    TrainResult result;
+    {
+        Trainer trainer({options_, *group_, train_data_, evaluator ? &*evaluator : nullptr, state_, kind, arithmetic_,
+                         schedule, checkpointer, signals, planner, faults, trace_,
+                         files_ ? &files_->metrics() : nullptr, progress ? &*progress : nullptr});
+        result = trainer.run();
+    }
+    trace_.flush();
+    if (first()) {
+        files_->finished(result, state_, checkpointer.committed_step());
+    }
+    return result;
+}
+
+}  // namespace
+
+void train_command(const CommandContext& context) {
+    comm::MpiSession session;
+    TrainRun run(context, session);
+    const auto record_failure = [&](const Error& error) {
+        spdlog::error("{}", error.full_message());
+        try {
+            if (run.files() != nullptr) {
+                run.files()->failed(error);
+            }
+        } catch (const std::exception& also) {
+            spdlog::error("run.json: {}", also.what());
+        }
+    };
+    try {
+        const TrainResult result = run.run();
+        session.finish(static_cast<int>(result.code));
+    } catch (const AgreedError& error) {
+        if (session.rank() == 0) {
+            record_failure(error);
+        }
+        session.finish(static_cast<int>(error.code()));
+    } catch (const Error& error) {
+        record_failure(error);
+        session.abort(static_cast<int>(error.code()));
+    } catch (const std::bad_alloc&) {
+        record_failure(Error(ExitCode::memory, "out of memory", "a smaller batch, micro-batch or model needs less"));
+        session.abort(static_cast<int>(ExitCode::memory));
+    } catch (const std::exception& error) {
+        record_failure(Error(ExitCode::environment, error.what()));
+        session.abort(static_cast<int>(ExitCode::environment));
+    }
+}
+
+}  // namespace mastic::engine

@@ -1,0 +1,126 @@
+// Everything a user can set about a training, each with its default. One declaration an option is in
+// declare_train_options(); flag, TOML key, environment name, help and checks all come from there.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <mastic/config/schema.hpp>
+#include <mastic/core/bytes.hpp>
+#include <mastic/core/duration.hpp>
+
+namespace mastic::engine {
+
+struct RunOptions {
+    std::string dir = "runs/default";
+    std::string resume = "auto";  // auto | never | require
+    std::int64_t seed = 1;
+};
+
+struct DataOptions {
+    std::string format = "auto";
+    std::string train_inputs, train_targets;
+    std::string test_inputs, test_targets;
+    std::string input_name = "inputs", target_name = "targets";
+    std::string task = "classify";
+    std::vector<std::int64_t> input_shape;
+    std::vector<double> mean, stddev;
+    std::int64_t classes = 0;
+    std::int64_t sequence_length = 128;
+    std::int64_t limit = 0;
+    std::int64_t crop = 0;
+    bool flip = false;
+    bool shuffle = true;
+    std::int64_t prefetch = 4;
+};
+
+struct ModelSection {
+    std::string name = "lenet";
+    std::string file;
+    std::string init;
+    std::vector<std::int64_t> hidden = {256, 128};
+    double dropout = 0.0;
+    std::int64_t width = 256, depth = 4, heads = 8;
+};
+
+struct StepOptions {
+    std::int64_t epochs = 1;
+    std::int64_t max_steps = 0;  // 0: epochs decide
+    std::int64_t batch_size = 128;  // over all ranks
+    std::int64_t micro_batch = 0;   // per rank; 0: the whole local batch at once
+    std::string loss = "auto";
+    std::string precision = "float32";
+    std::int64_t threads = 0;  // 0: this rank's share of the cores
+    double clip_norm = 0.0;
+    std::int64_t eval_every = 1;  // epochs
+    std::string inject;  // faults, for tests: "nan@STEP:RANK", "kill@STEP:RANK"
+};
+
+struct OptimizerSection {
+    std::string name = "sgd";
+    double learning_rate = 0.05, momentum = 0.9, weight_decay = 0.0;
+    double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;
+    bool nesterov = false;
+};
+
+struct ScheduleSection {
+    std::string kind = "constant";
+    std::int64_t warmup = 0;  // samples
+    std::vector<std::int64_t> milestones;  // samples
+    double factor = 0.1;
+    double final_fraction = 0.0;
+};
+
+struct AllreduceSection {
+    std::string algorithm = "native-pipelined";
+    Bytes segment{4u << 20};
+    std::int64_t depth = 4;
+    Bytes bucket{25u << 20};
+    Bytes first_bucket{1u << 20};
+    bool overlap = true;
+    std::string poll = "auto";
+    Seconds stall_report{30};
+    Seconds timeout{300};
+};
+
+struct CheckpointSection {
+    std::int64_t every_steps = 0;  // 0: by time only
+    Seconds every{300};            // 0: by steps only
+    std::int64_t keep = 3;
+    std::string best_metric = "accuracy";  // "" keeps none
+    std::string use = "auto";              // of evaluate, predict, export: best | newest | auto | a step
+    std::string verify;                    // --checkpoint.verify DIR: only verify
+};
+
+struct JobSection {
+    Seconds time_limit{0};  // 0: what Slurm says
+    Seconds margin{10};
+    bool bind = true;
+};
+
+struct OutputSection {
+    std::int64_t log_every = 10;  // steps between records in metrics.jsonl
+    std::string level = "info";
+    std::string progress = "auto";  // auto | always | never
+    bool trace = false;
+};
+
+struct TrainOptions {
+    RunOptions run;
+    DataOptions data;
+    ModelSection model;
+    StepOptions train;
+    OptimizerSection optimizer;
+    ScheduleSection schedule;
+    AllreduceSection allreduce;
+    CheckpointSection checkpoint;
+    JobSection job;
+    OutputSection output;
+    bool fork = false;
+};
+
+// Declares all options with `options` as their targets; `options` must outlive the schema.
+void declare_train_options(config::Schema& schema, TrainOptions& options);
+
+}  // namespace mastic::engine

@@ -1,0 +1,338 @@
+#include <torch/torch.h>
+
+#include <cmath>
+
+#include <spdlog/spdlog.h>
+
+#include <mastic/core/agreed_error.hpp>
+#include <mastic/core/random.hpp>
+#include <mastic/engine/autocast.hpp>
+#include <mastic/engine/batch_tensors.hpp>
+#include <mastic/engine/network_setup.hpp>
+#include <mastic/engine/trainer.hpp>
+#include <mastic/optimizer/gradient_clipping.hpp>
+
+namespace mastic::engine {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double milliseconds(Seconds span) { return span.count() * 1e3; }
+
+gradient::ReducerOptions reducer_options(const AllreduceSection& allreduce) {
+    gradient::ReducerOptions options;
+    options.buckets.capacity = allreduce.bucket;
+    options.buckets.first = allreduce.first_bucket;
+    options.overlap = allreduce.overlap;
+    return options;
+}
+
+data::DistributedSampler sampler_at(const TrainOptions& options, std::uint64_t size, data::SamplerPosition position) {
+    data::DistributedSampler sampler(size, static_cast<std::uint64_t>(options.train.batch_size),
+                                     static_cast<std::uint64_t>(options.run.seed), options.data.shuffle);
+    sampler.set_position(position);
+    return sampler;
+}
+
+std::optional<data::Augmentation> augmentation_of(const TrainOptions& options, const data::SampleLayout& layout) {
+    if (options.data.crop == 0 && !options.data.flip) {
+        return std::nullopt;
+    }
+    return data::Augmentation({options.data.crop, options.data.flip, static_cast<std::uint64_t>(options.run.seed)},
+                              layout);
+}
+
+// Gradients are the same on all ranks after the reduction, so every rank comes to the same answer. One pass over
+// memory: a NaN or an infinity anywhere makes the sum of squares one.
+bool all_finite(const std::vector<torch::Tensor>& flats) {
+    const torch::NoGradGuard no_grad;
+    for (const torch::Tensor& flat : flats) {
+        if (!std::isfinite(flat.dot(flat).item<double>())) {
+            return false;
+        }
+    }
+    return true;
+}
+
+}  // namespace
+
+Trainer::Trainer(TrainerParts parts)
+    : parts_(std::move(parts)),
+      reducer_(named_parameters(*parts_.state.network), parts_.group, reducer_options(parts_.options.allreduce),
+               parts_.trace),
+      buffers_(parts_.state.network->buffers(), parts_.group),
+      control_(parts_.group) {
+    const TrainOptions& options = parts_.options;
+    const data::DistributedSampler sampler =
+        sampler_at(options, parts_.train_data->size(), parts_.state.position);
+    data::LoaderOptions loader;
+    loader.depth = static_cast<std::size_t>(options.data.prefetch);
+    loader_ = std::make_unique<data::BatchLoader>(
+        parts_.train_data, data::endless_plans(sampler, parts_.group.rank(), parts_.group.size()),
+        augmentation_of(options, parts_.train_data->layout()), parts_.state.position, loader);
+}
+
+Trainer::~Trainer() = default;
+
+std::uint64_t Trainer::planned_samples(const TrainOptions& options, std::uint64_t dataset_size) {
+    const auto epochs = static_cast<std::uint64_t>(options.train.epochs);
+    const auto batch = static_cast<std::uint64_t>(options.train.batch_size);
+    const auto max_steps = static_cast<std::uint64_t>(options.train.max_steps);
+    const std::uint64_t per_epoch = (dataset_size + batch - 1) / batch;
+    if (max_steps == 0 || max_steps >= epochs * per_epoch) {
+        return epochs * dataset_size;
+    }
+    return max_steps / per_epoch * dataset_size + max_steps % per_epoch * batch;
+}
+
+bool Trainer::finished() const {
+    const StepOptions& train = parts_.options.train;
+    const data::SamplerPosition& position = parts_.state.position;
+    const std::uint64_t done = position.epoch + (position.consumed == parts_.train_data->size() ? 1 : 0);
+    return done >= static_cast<std::uint64_t>(train.epochs) ||
+           (train.max_steps > 0 && parts_.state.step >= train.max_steps);
+}
+
+TrainResult Trainer::run() {
+    start_ = last_save_ = Clock::now();
+    parts_.state.network->train();
+    bool saved = true;
+    while (!finished() && result_.code == ExitCode::done) {
+        const StepAgreement agreed = step();
+        saved = after_step(agreed);
+    }
+    if (result_.reason.empty()) {
+        result_.reason = "finished";
+    }
+    if (!saved) {
+        save(false);
+    }
+    parts_.checkpointer.finish();
+    if (parts_.progress != nullptr) {
+        parts_.progress->finish();
+    }
+    return result_;
+}
+
+StepAgreement Trainer::step() {
+    const auto begin = Clock::now();
+    times_ = StepTimes{};
+    const data::LoadedBatch* loaded = nullptr;
+    {
+        const PhaseTimer timer(times_.data, parts_.trace, "data");
+        loaded = loader_->next();
+    }
+    torch::manual_seed(CounterRandom::derive(
+        CounterRandom::derive(static_cast<std::uint64_t>(parts_.options.run.seed),
+                              static_cast<std::uint64_t>(parts_.state.step)),
+        static_cast<std::uint64_t>(parts_.group.rank())));
+    forward_backward(*loaded);
+    times_.exposed_communication = reducer_.finish();
+    StepAgreement agreed;
+    {
+        const PhaseTimer timer(times_.exposed_communication, parts_.trace, "wait");
+        buffers_.finish();
+        agreed = control_.finish();
+    }
+    apply_update(agreed);
+    TrainState& state = parts_.state;
+    step_samples_ = loaded->plan.global_count;
+    epoch_ended_ = loaded->plan.last_of_epoch;
+    state.position = loaded->plan.after;
+    state.samples += step_samples_;
+    state.step += 1;
+    result_.loss = agreed.loss;
+    times_.total = Clock::now() - begin;
+    return agreed;
+}
+
+void Trainer::forward_backward(const data::LoadedBatch& loaded) {
+    reducer_.begin();
+    const auto global_count = static_cast<double>(loaded.plan.global_count);
+    const auto count = static_cast<std::int64_t>(loaded.batch.count);
+    const std::int64_t wanted = parts_.options.train.micro_batch;
+    const std::int64_t micro = wanted > 0 ? wanted : std::max<std::int64_t>(count, 1);
+    const BatchTensors tensors = tensors_of(loaded.batch, parts_.train_data->layout());
+    double loss_sum = 0.0;
+    for (std::int64_t first = 0; first < count; first += micro) {
+        const std::int64_t length = std::min(micro, count - first);
+        torch::Tensor loss;
+        {
+            const PhaseTimer timer(times_.forward, parts_.trace, "forward");
+            const Autocast autocast(parts_.options.train.precision == "bf16");
+            torch::Tensor inputs = tensors.inputs.narrow(0, first, length);
+            if (inputs.is_floating_point() && parts_.options.train.precision == "float64") {
+                inputs = inputs.to(torch::kFloat64);
+            }
+            const model::TrainingLoss result = model::training_loss(*parts_.state.network, parts_.loss_kind, inputs,
+                                                                    tensors.targets.narrow(0, first, length));
+            loss = result.sum / global_count;
+        }
+        loss_sum += loss.item<double>();
+        if (parts_.faults.poisons_loss(parts_.state.step)) {
+            loss_sum = std::nan("");
+        }
+        const bool last = first + length == count;
+        if (last) {
+            start_agreement(loss_sum, static_cast<double>(count) / global_count);
+            parts_.faults.before_backward(parts_.state.step);
+            reducer_.expect_last_backward();
+        }
+        const PhaseTimer timer(times_.backward, parts_.trace, "backward");
+        loss.backward();
+    }
+    if (count == 0) {
+        start_agreement(0.0, 0.0);
+    }
+}
+
+// The small reductions go first and travel under the backward pass.
+void Trainer::start_agreement(double loss_sum, double weight) {
+    StepFacts facts;
+    facts.loss_sum = loss_sum;
+    facts.non_finite = !std::isfinite(loss_sum);
+    facts.stop = parts_.signals.stop_reason();
+    facts.checkpoint = parts_.signals.take_checkpoint_request();
+    facts.shard_finished = parts_.checkpointer.shard_finished();
+    if (parts_.group.rank() == 0) {
+        if (parts_.stop_planner.must_stop(std::chrono::system_clock::now())) {
+            facts.stop = job::StopReason::time_limit;
+        }
+        const Seconds every = parts_.options.checkpoint.every;
+        facts.checkpoint |= every.count() > 0 && Clock::now() - last_save_ >= every && !parts_.checkpointer.in_flight();
+    }
+    control_.start(facts);
+    buffers_.start(weight);
+}
+
+void Trainer::apply_update(const StepAgreement& agreed) {
+    const PhaseTimer timer(times_.optimizer, parts_.trace, "optimizer");
+    const std::string where = "in step " + std::to_string(parts_.state.step + 1);
+    const char* hint = "a smaller learning rate, clip_norm, or float32 instead of bf16 may help; the last checkpoint "
+                       "is from before this step";
+    if (agreed.non_finite_ranks > 0) {
+        const std::string who = agreed.non_finite_rank >= 0
+                                    ? "on rank " + std::to_string(agreed.non_finite_rank)
+                                    : "on " + std::to_string(agreed.non_finite_ranks) + " ranks";
+        throw AgreedError(ExitCode::non_finite, "the loss is not finite " + who + " " + where, hint);
+    }
+    if (!all_finite(reducer_.flat_gradients())) {
+        throw AgreedError(ExitCode::non_finite, "a gradient is not finite " + where, hint);
+    }
+    const double limit = parts_.options.train.clip_norm;
+    if (limit > 0) {
+        optimizer::clip_by_global_norm(reducer_.flat_gradients(), limit);
+    }
+    learning_rate_ = parts_.schedule.rate(parts_.state.samples);
+    parts_.state.optimizer->set_learning_rate(learning_rate_);
+    parts_.state.optimizer->step();
+}
+
+// True if the state after this step is saved, or being saved.
+bool Trainer::after_step(const StepAgreement& agreed) {
+    TrainState& state = parts_.state;
+    parts_.stop_planner.observe_step(times_.total);
+    parts_.checkpointer.advance(agreed.shards_finished);
+    if (const auto save_time = parts_.checkpointer.last_save_time()) {
+        parts_.stop_planner.observe_save(*save_time);
+    }
+    const StepOptions& train = parts_.options.train;
+    const auto epochs_done = static_cast<std::int64_t>(state.position.epoch + (epoch_ended_ ? 1 : 0));
+    const bool evaluation_due = epoch_ended_ && train.eval_every > 0 &&
+                                (epochs_done % train.eval_every == 0 || finished());
+    const bool best = (evaluation_due || finished()) && parts_.evaluator != nullptr && evaluate();
+    const std::int64_t every = parts_.options.checkpoint.every_steps;
+    const bool save_due = agreed.checkpoint || (every > 0 && state.step % every == 0);
+    const bool stop = agreed.stop != job::StopReason::none;
+    if (best || save_due) {
+        save(best);
+    }
+    record_step(agreed);
+    if (stop && !finished()) {
+        result_.code = ExitCode::requeue;
+        result_.reason = job::to_string(agreed.stop);
+    }
+    return best || save_due;
+}
+
+void Trainer::save(bool best) {
+    const PhaseTimer timer(times_.checkpoint_stall, parts_.trace, "checkpoint stall");
+    TrainState& state = parts_.state;
+    parts_.checkpointer.save({static_cast<std::uint64_t>(state.step), state.samples, best},
+                             state.view(parts_.arithmetic));
+    last_save_ = Clock::now();
+    if (parts_.metrics != nullptr) {
+        report::EventRecord event;
+        event.step = state.step;
+        event.time_s = Seconds(Clock::now() - start_).count();
+        event.kind = "checkpoint";
+        event.text = best ? "best so far" : "";
+        parts_.metrics->write(event);
+    }
+}
+
+void Trainer::record_step(const StepAgreement& agreed) {
+    const TrainState& state = parts_.state;
+    const auto epoch = static_cast<std::int64_t>(state.position.epoch);
+    if (parts_.progress != nullptr) {
+        parts_.progress->update(
+            {epoch, parts_.options.train.epochs, state.step, static_cast<std::int64_t>(state.samples),
+             static_cast<std::int64_t>(planned_samples(parts_.options, parts_.train_data->size())), agreed.loss});
+    }
+    const bool due = state.step % parts_.options.output.log_every == 0 || finished() || state.step == 1;
+    if (parts_.metrics == nullptr || !due) {
+        return;
+    }
+    report::StepRecord record;
+    record.step = state.step;
+    record.epoch = epoch;
+    record.samples = static_cast<std::int64_t>(state.samples);
+    record.time_s = Seconds(Clock::now() - start_).count();
+    record.loss = agreed.loss;
+    record.learning_rate = learning_rate_;
+    record.samples_per_s = static_cast<double>(step_samples_) / times_.total.count();
+    record.step_ms = milliseconds(times_.total);
+    record.forward_ms = milliseconds(times_.forward);
+    record.backward_ms = milliseconds(times_.backward);
+    record.exposed_communication_ms = milliseconds(times_.exposed_communication);
+    record.optimizer_ms = milliseconds(times_.optimizer);
+    record.checkpoint_stall_ms = milliseconds(times_.checkpoint_stall);
+    record.global_batch = static_cast<std::int64_t>(step_samples_);
+    record.world_size = parts_.group.size();
+    parts_.metrics->write(record);
+}
+
+bool Trainer::evaluate() {
+    TrainState& state = parts_.state;
+    result_.evaluation = parts_.evaluator->run(*state.network);
+    const Evaluation& evaluation = *result_.evaluation;
+    if (parts_.metrics != nullptr) {
+        report::EvaluationRecord record;
+        record.step = state.step;
+        record.epoch = static_cast<std::int64_t>(state.position.epoch);
+        record.samples = static_cast<std::int64_t>(state.samples);
+        record.time_s = Seconds(Clock::now() - start_).count();
+        record.split = "test";
+        record.loss = evaluation.loss;
+        record.metrics = evaluation.metrics;
+        parts_.metrics->write(record);
+    }
+    if (parts_.progress != nullptr) {
+        parts_.progress->hide();
+        spdlog::info("{}", describe(evaluation, state.position.epoch + 1));
+    }
+    const std::string& name = parts_.options.checkpoint.best_metric;
+    const auto found = evaluation.metrics.find(name);
+    if (found == evaluation.metrics.end()) {
+        return false;
+    }
+    const bool higher = model::higher_is_better(name);
+    const bool better = !state.best || state.best->name != name ||
+                        (higher ? found->second > state.best->value : found->second < state.best->value);
+    if (better) {
+        state.best = report::BestMetric{name, found->second, state.step};
+    }
+    return better;
+}
+
+}  // namespace mastic::engine

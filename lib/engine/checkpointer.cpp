@@ -9,7 +9,7 @@
 #include <spdlog/spdlog.h>
 
 #include <mastic/checkpoint/async_writer.hpp>
-#include <mastic/core/error.hpp>
+#include <mastic/core/agreed_error.hpp>
 
 namespace mastic::engine {
 namespace {
@@ -140,11 +140,12 @@ struct Checkpointer::Implementation {
         for (std::size_t rank = 0; rank < texts.size(); ++rank) {
             const auto text = nlohmann::json::parse(texts[rank]);
             if (text.contains("error")) {
+                const std::uint64_t step = current->step;
                 abandon();
-                throw Error(ExitCode::io,
-                            "rank " + std::to_string(rank) + " could not write the checkpoint of step " +
-                                std::to_string(current->step) + ": " + text.at("error").get<std::string>(),
-                            text.at("hint").get<std::string>());
+                throw AgreedError(ExitCode::io,
+                                  "rank " + std::to_string(rank) + " could not write the checkpoint of step " +
+                                      std::to_string(step) + ": " + text.at("error").get<std::string>(),
+                                  text.at("hint").get<std::string>());
             }
             if (text.contains("record")) {
                 records.push_back(checkpoint::parse_shard_record(text.at("record").get<std::string>()));
@@ -161,6 +162,7 @@ struct Checkpointer::Implementation {
         if (group.rank() == 0) {
             store.abandon(current->step);
         }
+        current.reset();
     }
 
     void start_commit(std::vector<checkpoint::ShardRecord> records) {

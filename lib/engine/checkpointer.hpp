@@ -42,8 +42,8 @@ class Checkpointer {
     bool in_flight() const;
     // For the control word: this rank has a part of the save in flight, and it is written (or failed).
     bool shard_finished();
-    // With what the control word said; the same on all ranks. Collective when all shards are finished. Error(io) if any
-    // writer failed, on all ranks, with that writer's message.
+    // With what the control word said; the same on all ranks. Collective when all shards are finished. AgreedError(io) if any
+    // writer failed, with that writer's message.
     void advance(int shards_finished);
     // Until nothing is in flight and all is durable.
     void finish();

@@ -83,7 +83,10 @@ RunFiles::RunFiles(const job::RunDirectory& directory, const CommandContext& con
     record_.libraries["BLAS"] = context.blas.text;
     if (std::filesystem::exists(directory.summary_file())) {
         try {
-            report::continue_from(record_, report::read_run_record(directory.summary_file()));
+            const report::RunRecord previous = report::read_run_record(directory.summary_file());
+            report::continue_from(record_, previous);
+            record_.final_metrics = previous.final_metrics;
+            record_.best = previous.best;
         } catch (const Error& error) {
             spdlog::warn("{}: its history is lost", error.what());
         }

@@ -65,6 +65,7 @@ class TrainRun {
 
     // What is known of the run by now, for run.json.
     RunFiles* files() { return files_.get(); }
+    void flush_trace() { trace_.flush(); }
 
   private:
     bool first() const { return session_.rank() == 0; }
@@ -284,6 +285,7 @@ void train_command(const CommandContext& context) {
     comm::MpiSession session;
     TrainRun run(context, session);
     const auto record_failure = [&](const Error& error) {
+        run.flush_trace();
         spdlog::error("{}", error.full_message());
         try {
             if (run.files() != nullptr) {

@@ -134,14 +134,14 @@ void declare_optimizer(Schema& schema, OptimizerSection& optimizer, ScheduleSect
     schema.option("optimizer.learning_rate", optimizer.learning_rate, "base learning rate")
         .above(0.0)
         .on_resume(OnResume::fork);
-    schema.option("optimizer.momentum", optimizer.momentum, "sgd").range(0.0, 1.0).on_resume(OnResume::fork);
-    schema.option("optimizer.nesterov", optimizer.nesterov, "sgd: Nesterov's form").on_resume(OnResume::fork);
+    schema.option("optimizer.momentum", optimizer.momentum, "sgd: how much of the last step goes on").range(0.0, 1.0).on_resume(OnResume::fork);
+    schema.option("optimizer.nesterov", optimizer.nesterov, "sgd: Nesterov's form of momentum").on_resume(OnResume::fork);
     schema.option("optimizer.weight_decay", optimizer.weight_decay, "decay of the weights")
         .at_least(0.0)
         .on_resume(OnResume::fork);
-    schema.option("optimizer.beta1", optimizer.beta1, "adamw").range(0.0, 1.0).on_resume(OnResume::fork).advanced();
-    schema.option("optimizer.beta2", optimizer.beta2, "adamw").range(0.0, 1.0).on_resume(OnResume::fork).advanced();
-    schema.option("optimizer.epsilon", optimizer.epsilon, "adamw").above(0.0).on_resume(OnResume::fork).advanced();
+    schema.option("optimizer.beta1", optimizer.beta1, "adamw: decay of the mean gradient").range(0.0, 1.0).on_resume(OnResume::fork).advanced();
+    schema.option("optimizer.beta2", optimizer.beta2, "adamw: decay of the mean squared gradient").range(0.0, 1.0).on_resume(OnResume::fork).advanced();
+    schema.option("optimizer.epsilon", optimizer.epsilon, "adamw: added to the denominator").above(0.0).on_resume(OnResume::fork).advanced();
 
     schema.section("schedule", "The learning rate over the run, counted in samples: independent of the rank count.");
     schema.option("schedule.kind", schedule.kind, "shape after the warm-up")

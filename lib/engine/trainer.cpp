@@ -97,9 +97,13 @@ TrainResult Trainer::run() {
     start_ = last_save_ = Clock::now();
     parts_.state.network->train();
     bool saved = true;
-    while (!finished() && result_.code == ExitCode::done) {
-        const StepAgreement agreed = step();
-        saved = after_step(agreed);
+    try {
+        while (!finished() && result_.code == ExitCode::done) {
+            saved = after_step(step());
+        }
+    } catch (const AgreedError&) {
+        parts_.checkpointer.finish();  // what was being saved is from before the error
+        throw;
     }
     if (result_.reason.empty()) {
         result_.reason = "finished";

@@ -3,11 +3,10 @@
 
 #include <gtest/gtest.h>
 
-#include <mastic/comm/mpi/mpi_session.hpp>
 #include <mastic/core/error.hpp>
 #include <mastic/gradient/gradient_reducer.hpp>
 
-#include "support/mpi_group.hpp"
+#include "comm/mpi/session_fixture.hpp"
 
 namespace mastic::gradient {
 namespace {
@@ -60,7 +59,8 @@ struct Variant {
 
 class Reducer : public testing::TestWithParam<Variant> {
   protected:
-    comm::Group& group = support::world_group();
+    std::unique_ptr<comm::Group> owned = test::session().make_group({});
+    comm::Group& group = *owned;
     Trace trace;
     ReducerOptions options{{Bytes{GetParam().capacity}, Bytes{GetParam().capacity}, 64}, GetParam().overlap};
     // Unequal shares: rank 0 takes what is left over; with 4 ranks the last has none.
@@ -119,7 +119,8 @@ INSTANTIATE_TEST_SUITE_P(Buckets, Reducer,
                          testing::Values(Variant{64, true}, Variant{1 << 20, true}, Variant{600, false}));
 
 TEST(ReducerAgreement, RanksWithOtherModelsAreToldSo) {
-    comm::Group& group = support::world_group();
+    const auto owned = test::session().make_group({});
+    comm::Group& group = *owned;
     if (group.size() == 1) {
         GTEST_SKIP() << "needs two ranks to disagree";
     }

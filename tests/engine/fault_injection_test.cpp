@@ -1,0 +1,25 @@
+#include <gtest/gtest.h>
+
+#include <mastic/engine/fault_injection.hpp>
+
+#include "support/expect_error.hpp"
+
+namespace mastic::engine {
+namespace {
+
+TEST(FaultInjection, ConcernsOneStepOfOneRank) {
+    const FaultInjection mine("nan@5:1", 1), other("nan@5:1", 0), none;
+    EXPECT_TRUE(mine.poisons_loss(5));
+    EXPECT_FALSE(mine.poisons_loss(4));
+    EXPECT_FALSE(other.poisons_loss(5));
+    EXPECT_FALSE(none.poisons_loss(0));
+}
+
+TEST(FaultInjection, RefusesWhatItDoesNotKnow) {
+    for (const char* text : {"nan", "nan@", "nan@x:1", "nan@1:", "boom@1:1", "nan@1:1x", "nan:1@1", "@1:1"}) {
+        test::expect_error(ExitCode::usage, text, [&] { FaultInjection(text, 0); });
+    }
+}
+
+}  // namespace
+}  // namespace mastic::engine

@@ -69,7 +69,7 @@ std::string section_text(const Schema::Section& section, bool everything) {
     const std::string title = section.name.empty()
                                   ? "switches:"
                                   : section.name + (section.help.empty() ? ":" : ": " + section.help);
-    return (title.empty() ? "" : indented(title, 0)) + text + "\n";
+    return indented(title, 0) + text + "\n";
 }
 
 std::string table_of(const std::vector<std::pair<std::string, std::string>>& rows, const std::string& title) {

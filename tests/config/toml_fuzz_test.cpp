@@ -86,8 +86,8 @@ TEST(TomlFuzz, a_damaged_file_is_read_or_refused_but_never_harms) {
     int refused = 0;
     constexpr int rounds = 1000;
     for (int round = 0; round < rounds; ++round) {
-        const std::string number =
-            std::to_string(round) + ".toml";  // a new file is written much faster than an old one
+        // A new file each time: overwriting one takes much longer.
+        const std::string number = std::to_string(round) + ".toml";
         std::string text = valid;
         for (auto count = 1 + random.below(4); count > 0; --count) {
             mutate(text, random);

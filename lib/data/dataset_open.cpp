@@ -38,7 +38,7 @@ void check_word(const std::string& word, const std::vector<std::string>& known, 
                 nearest.empty() ? "" : "did you mean '" + nearest + "'?");
 }
 
-// HDF5 may begin after a user block; everything else is told by its first bytes.
+// By the first bytes; an HDF5 file that begins with a user block needs its format named.
 std::string format_of(const std::string& path, bool tokens) {
     const auto prefix = read_prefix(path, 512);
     switch (kind_of(prefix)) {

@@ -122,7 +122,7 @@ TEST(DistributedSampler, AResizeLosesNoSample) {
 }
 
 // Case 4: 101 samples, 2 ranks, batch 10.
-TEST(DistributedSampler, TheLastBatchIsSmallerAndASharesMayBeEmpty) {
+TEST(DistributedSampler, TheLastBatchIsSmallerAndSharesMayBeEmpty) {
     World world{101, 10};
     for (int step = 0; step < 10; ++step) {
         EXPECT_FALSE(world.step(2)[0].last_of_epoch);

@@ -89,6 +89,14 @@ class VggLike : public Network {
         classifier_ = register_module(
             "classifier", std::make_shared<Dense>(
                               std::vector<std::int64_t>{features, width, width, input.outputs}, dropout));
+        // He et al. 2015: without normalisation layers, torch's default would shrink the signal at each of nine layers.
+        for (torch::Tensor& parameter : parameters()) {
+            if (parameter.dim() > 1) {
+                nn::init::kaiming_normal_(parameter, 0.0, torch::kFanIn, torch::kReLU);
+            } else {
+                nn::init::zeros_(parameter);
+            }
+        }
     }
 
     torch::Tensor forward(torch::Tensor input) override {

@@ -17,7 +17,7 @@ using NamedTensors = std::vector<std::pair<std::string, torch::Tensor>>;
 // What one sample looks like and how many values the network answers with. The batch dimension is not part of `shape`:
 // images are (channels, height, width) in float32, token sequences are (T) in int64.
 struct InputSpec {
-    std::vector<std::int64_t> shape;
+    std::vector<std::int64_t> shape = {};
     std::int64_t outputs = 0;  // classes, regression values, or the vocabulary of a token model
     bool tokens = false;
 };

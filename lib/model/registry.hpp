@@ -14,8 +14,8 @@ namespace mastic::model {
 
 struct ModelOptions {
     std::string name = "lenet";
-    std::filesystem::path file;                     // a TorchScript file: takes the place of `name`
-    std::filesystem::path init;                     // safetensors with initial weights (fine-tuning)
+    std::filesystem::path file = {};                // a TorchScript file: takes the place of `name`
+    std::filesystem::path init = {};                // safetensors with initial weights (fine-tuning)
     bool init_strict = true;                        // false: load what fits, say what does not
     std::vector<std::int64_t> hidden = {256, 128};  // mlp: sizes of the hidden layers
     double dropout = 0.0;                           // mlp, vgg-like, transformer: probability

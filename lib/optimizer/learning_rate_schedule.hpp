@@ -18,10 +18,10 @@ struct ScheduleOptions {
     ScheduleKind kind = ScheduleKind::constant;
     std::uint64_t warmup = 0;   // samples
     double warmup_start = 0.1;  // fraction of the rate at sample 0 (Goyal et al. 2017 start at 1/k)
-    std::vector<std::uint64_t> decay_points;  // step: samples, ascending
-    double decay_factor = 0.1;                // step: multiplies at each point
-    double final_rate = 0.0;                  // cosine, linear: reached at `total`, kept from then on
-    std::uint64_t total = 0;                  // cosine, linear: samples of the whole training
+    std::vector<std::uint64_t> decay_points = {};  // step: samples, ascending
+    double decay_factor = 0.1;                     // step: multiplies at each point
+    double final_rate = 0.0;                       // cosine, linear: reached at `total`, kept from then on
+    std::uint64_t total = 0;                       // cosine, linear: samples of the whole training
 };
 
 class LearningRateSchedule {

@@ -17,7 +17,7 @@ namespace mastic::optimizer {
 // Tensors named "momentum_buffer/PARAMETER", "exp_avg/PARAMETER", "exp_avg_sq/PARAMETER", grouped by the first word,
 // parameters in their order. They are the optimizer's own: copy them before the next step.
 struct OptimizerState {
-    model::NamedTensors tensors;
+    model::NamedTensors tensors = {};
     std::int64_t steps = 0;
 };
 

@@ -47,7 +47,7 @@ INSTANTIATE_TEST_SUITE_P(
                     ExportCase{"transformer",
                                {.name = "transformer", .width = 16, .depth = 2, .heads = 4},
                                {{10}, 20, true}}),
-    [](const auto& info) { return info.param.name; });
+    [](const auto& test_case) { return test_case.param.name; });
 
 TEST_P(Export, LoadedAgainHasTheSameNamesAndAnswers) {
     torch::manual_seed(1);
@@ -123,7 +123,7 @@ TEST(Export, DoesNotMoveTheRandomNumbersOfATraining) {
 // A script with what exported files lack: a name with two dots, a buffer, the same tensor twice.
 std::string user_script() {
     torch::jit::Module inner("Inner"), module("Outer");
-    inner.register_parameter("weight", torch::ones({2, 3}), false);
+    inner.register_parameter("weight", torch::ones({2, 3}).requires_grad_(), false);
     inner.register_buffer("shift", torch::ones({2}));
     module.register_module("inner", inner);
     module.register_parameter("tied", inner.attr("weight").toTensor(), false);

@@ -1,18 +1,11 @@
 #include <torch/torch.h>
 
+#include <mastic/core/error.hpp>
 #include <mastic/engine/network_setup.hpp>
 #include <mastic/model/registry.hpp>
 #include <mastic/optimizer/optimizer_factory.hpp>
 
 namespace mastic::engine {
-
-model::NamedTensors named_parameters(const model::Network& network) {
-    model::NamedTensors parameters;
-    for (const auto& item : network.named_parameters()) {
-        parameters.emplace_back(item.key(), item.value());
-    }
-    return parameters;
-}
 
 std::shared_ptr<model::Network> make_network(const TrainOptions& options, const model::InputSpec& input) {
     model::ModelOptions wanted;
@@ -42,7 +35,12 @@ std::unique_ptr<optimizer::NamedOptimizer> make_optimizer(const TrainOptions& op
     wanted.beta1 = options.optimizer.beta1;
     wanted.beta2 = options.optimizer.beta2;
     wanted.epsilon = options.optimizer.epsilon;
-    return optimizer::create_optimizer(wanted, named_parameters(network));
+    model::NamedTensors parameters = model::trainable_parameters(network);
+    if (parameters.empty()) {
+        throw Error(ExitCode::usage, "the network has no parameter that requires a gradient",
+                    "a TorchScript file must keep requires_grad: save it in training mode, not frozen");
+    }
+    return optimizer::create_optimizer(wanted, std::move(parameters));
 }
 
 optimizer::LearningRateSchedule make_schedule(const TrainOptions& options, std::uint64_t planned_samples) {

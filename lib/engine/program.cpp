@@ -14,6 +14,7 @@
 #include <mastic/core/log.hpp>
 #include <mastic/core/version.hpp>
 #include <mastic/engine/command_context.hpp>
+#include <mastic/engine/heap_settings.hpp>
 #include <mastic/engine/program.hpp>
 #include <mastic/engine/versions.hpp>
 
@@ -158,6 +159,7 @@ int run(std::vector<std::string> arguments, const job::JobContext& job, const jo
 }  // namespace
 
 int run_mastic_train(int argc, char** argv) {
+    keep_freed_memory();
     int rank = 0;
     try {
         const Environment environment = process_environment();

@@ -91,10 +91,13 @@ void declare_model(Schema& schema, ModelSection& section) {
     schema.option("model.dropout", section.dropout, "probability of dropping a unit, where the network has dropout")
         .range(0.0, 0.99)
         .on_resume(OnResume::fork);
-    schema.option("model.width", section.width, "transformer: features of a token")
-        .at_least(1)
+    schema
+        .option("model.width", section.width,
+                "resnet18: channels of the first stage; vgg-like: units of a large layer; transformer: features of a "
+                "token; 0: the network's own")
+        .at_least(0)
         .on_resume(OnResume::refuse);
-    schema.option("model.depth", section.depth, "transformer: layers").at_least(1).on_resume(OnResume::refuse);
+    schema.option("model.depth", section.depth, "transformer: layers; 0: the network's own").at_least(0).on_resume(OnResume::refuse);
     schema.option("model.heads", section.heads, "transformer: attention heads")
         .at_least(1)
         .on_resume(OnResume::refuse);

@@ -41,7 +41,7 @@ struct ModelSection {
     std::string init;
     std::vector<std::int64_t> hidden = {256, 128};
     double dropout = 0.0;
-    std::int64_t width = 256, depth = 4, heads = 8;
+    std::int64_t width = 0, depth = 0, heads = 8;  // 0: the network's own
 };
 
 struct StepOptions {

@@ -8,7 +8,6 @@
 #include <mastic/core/random.hpp>
 #include <mastic/engine/autocast.hpp>
 #include <mastic/engine/batch_tensors.hpp>
-#include <mastic/engine/network_setup.hpp>
 #include <mastic/engine/trainer.hpp>
 #include <mastic/optimizer/gradient_clipping.hpp>
 
@@ -58,7 +57,7 @@ bool all_finite(const std::vector<torch::Tensor>& flats) {
 
 Trainer::Trainer(TrainerParts parts)
     : parts_(std::move(parts)),
-      reducer_(named_parameters(*parts_.state.network), parts_.group, reducer_options(parts_.options.allreduce),
+      reducer_(model::trainable_parameters(*parts_.state.network), parts_.group, reducer_options(parts_.options.allreduce),
                parts_.trace),
       buffers_(parts_.state.network->buffers(), parts_.group),
       control_(parts_.group) {

@@ -34,7 +34,7 @@ struct Home {
 }  // namespace
 
 struct GradientReducer::Implementation {
-    NamedTensors parameters;
+    model::NamedTensors parameters;
     comm::Group& group;
     ReducerOptions options;
     Trace& trace;
@@ -48,7 +48,7 @@ struct GradientReducer::Implementation {
     bool last_backward = true;
     Seconds reduction_time{0};
 
-    Implementation(NamedTensors named, comm::Group& g, const ReducerOptions& o, Trace& t)
+    Implementation(model::NamedTensors named, comm::Group& g, const ReducerOptions& o, Trace& t)
         : parameters(std::move(named)), group(g), options(o), trace(t) {
         allocate_buckets();
         attach_hooks();
@@ -183,7 +183,7 @@ struct GradientReducer::Implementation {
     }
 };
 
-GradientReducer::GradientReducer(NamedTensors parameters, comm::Group& group, const ReducerOptions& options,
+GradientReducer::GradientReducer(model::NamedTensors parameters, comm::Group& group, const ReducerOptions& options,
                                  Trace& trace)
     : implementation_(std::make_unique<Implementation>(std::move(parameters), group, options, trace)) {}
 GradientReducer::~GradientReducer() = default;

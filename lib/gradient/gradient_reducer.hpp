@@ -20,10 +20,9 @@
 #include <mastic/core/duration.hpp>
 #include <mastic/core/trace.hpp>
 #include <mastic/gradient/bucket_plan.hpp>
+#include <mastic/model/network.hpp>
 
 namespace mastic::gradient {
-
-using NamedTensors = std::vector<std::pair<std::string, torch::Tensor>>;
 
 struct ReducerOptions {
     BucketOptions buckets;
@@ -34,7 +33,7 @@ class GradientReducer {
   public:
     // Checks with all ranks that the buckets are the same (Error(collective) otherwise). `group` and `trace` must
     // outlive the reducer.
-    GradientReducer(NamedTensors parameters, comm::Group& group, const ReducerOptions& options, Trace& trace);
+    GradientReducer(model::NamedTensors parameters, comm::Group& group, const ReducerOptions& options, Trace& trace);
     ~GradientReducer();
 
     void begin();

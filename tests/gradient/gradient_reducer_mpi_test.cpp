@@ -20,8 +20,8 @@ torch::nn::Sequential make_network() {
     return network;
 }
 
-NamedTensors parameters_of(torch::nn::Module& network) {
-    NamedTensors named;
+model::NamedTensors parameters_of(torch::nn::Module& network) {
+    model::NamedTensors named;
     for (const auto& item : network.named_parameters()) {
         named.emplace_back(item.key(), item.value());
     }

@@ -133,7 +133,7 @@ void declare_train(Schema& schema, StepOptions& train) {
 
 void declare_optimizer(Schema& schema, OptimizerSection& optimizer, ScheduleSection& schedule) {
     schema.section("optimizer", "How gradients become steps.");
-    schema.option("optimizer.name", optimizer.name, "method").choices({"sgd", "adamw"}).on_resume(OnResume::refuse);
+    schema.option("optimizer.name", optimizer.name, "the update rule").choices({"sgd", "adamw"}).on_resume(OnResume::refuse);
     schema.option("optimizer.learning_rate", optimizer.learning_rate, "base learning rate")
         .above(0.0)
         .on_resume(OnResume::fork);

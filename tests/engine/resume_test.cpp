@@ -51,7 +51,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"UnevenEpochs", 3, {"--data.limit", "61"}}),
     [](const auto& test) { return std::string(test.param.name); });
 
-// cases.md 14 and 15: the samples and the learning rate do not depend on where the rank count changed.
+// As reported in transformers 40245 and mmdetection 3800: the samples and the learning rate do not depend on where the rank count changed.
 TEST(ResumeElsewhere, GoesOnWithTheSameSamplesAndRatesOnMoreRanks) {
     const TempDir dir;
     const Arguments options = {"--schedule.warmup", "200"};

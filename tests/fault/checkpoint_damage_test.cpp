@@ -35,7 +35,7 @@ TEST(CheckpointDamage, EachOf200CutFilesIsFoundAndNamedAndTheOlderGenerationUsed
     expect_all_found(cut_files(directory.path(), 200, 12), 200);
 }
 
-// Case 7 of cases.md (h5py 879, readdy 220).
+// As reported in h5py 879 and readdy 220.
 TEST(CheckpointDamage, AFileCutTo5000BytesIsNamedAndSkippedOrEndsTheRunIfItIsTheOnlyOne) {
     const TempDir directory;
     const CheckpointStore store(directory.path(), small_store_options());

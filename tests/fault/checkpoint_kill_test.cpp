@@ -21,7 +21,7 @@ int kills_per_way() {
     return std::max(1, kills / 2);
 }
 
-// A directory in memory if there is one: saves are so much faster there that kills hit the code, not the syncs.
+// A directory in memory if there is one: saves are so fast there that kills hit the code, not the syncs.
 std::unique_ptr<TempDir> directory_in_memory() {
     const char* before = std::getenv("TMPDIR");
     const std::string kept = before == nullptr ? "/tmp" : before;
@@ -39,7 +39,7 @@ void expect_all_right(const KillReport& report, int kills) {
     EXPECT_THAT(report.failures, IsEmpty());
     // Else the kills would prove nothing.
     EXPECT_GT(report.inside_save, kills / 4);
-    EXPECT_GT(report.committed, 0u);
+    EXPECT_GE(report.committed, static_cast<std::uint64_t>(kills / 10));
 }
 
 TEST(CheckpointKill, RandomKillsDuringShardedSavesRestoreTheNewestCommittedStep) {

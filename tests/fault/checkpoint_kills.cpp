@@ -29,6 +29,8 @@ namespace {
 struct Progress {
     std::atomic<std::uint64_t> started{0};    // the newest step whose save began
     std::atomic<std::uint64_t> committed{0};  // the newest whose commit returned
+    std::atomic<bool> saving{false};          // this child's first save began
+    std::atomic<std::uint64_t> commits{0};    // of this child
 };
 
 class SharedProgress {
@@ -90,16 +92,20 @@ void save_for_ever(const std::filesystem::path& directory, const KillPlan& plan,
                    Progress& progress) {
     const CheckpointStore store(directory, small_store_options());
     store.remove_leftovers();
-    AsyncCheckpointWriter writer(store, 0, 1);
+    AsyncWriterOptions eager;
+    eager.nice = 0;
+    AsyncCheckpointWriter writer(store, 0, 1, eager);
     for (std::uint64_t step = first;; ++step) {
         // A step that is saved again has already been committed once.
         progress.started = std::max(progress.started.load(), step);
+        progress.saving = true;
         if (plan.asynchronous) {
             save_asynchronously(writer, store, step);
         } else {
             save_step(store, step, plan.writers);
         }
         progress.committed = std::max(progress.committed.load(), step);
+        ++progress.commits;
     }
 }
 
@@ -138,11 +144,21 @@ std::uint64_t judge(const std::filesystem::path& directory, int writers, const P
     return step;
 }
 
-// What one save takes here: a disk needs 100 ms for its syncs, a file system in memory 1 ms.
+using Clock = std::chrono::steady_clock;
+
+// Polls, at most 30 s.
+void wait_until(const std::function<bool()>& reached) {
+    const auto deadline = Clock::now() + std::chrono::seconds(30);
+    while (!reached() && Clock::now() < deadline) {
+        std::this_thread::sleep_for(std::chrono::microseconds(50));
+    }
+}
+
+// What one save takes here: a disk needs up to 100 ms for its syncs, a file system in memory 1 ms.
 Seconds time_of_save(const CheckpointStore& store, std::uint64_t step, int writers) {
-    const auto begin = std::chrono::steady_clock::now();
+    const auto begin = Clock::now();
     save_step(store, step, writers);
-    return std::chrono::steady_clock::now() - begin;
+    return Clock::now() - begin;
 }
 
 }  // namespace
@@ -153,21 +169,29 @@ KillReport kill_during_saves(const std::filesystem::path& directory, const KillP
     CounterRandom random(plan.seed);
     const int writers = plan.asynchronous ? 1 : plan.writers;
     std::uint64_t step = 1;
-    const Seconds save = time_of_save(CheckpointStore(directory, small_store_options()), step, writers);
+    // A life spans about two saves, and never makes the whole run long.
+    const Seconds longest_life = std::min(
+        Seconds(0.2), 2.2 * time_of_save(CheckpointStore(directory, small_store_options()), step, writers));
     for (int i = 0; i < plan.kills; ++i) {
         // Every third life saves the restored step once more, which replaces it.
         const std::uint64_t first = i % 3 == 2 ? step : step + 1;
         // The step restored is known to be durable, whether or not the killed child knew.
         progress->committed = step;
         progress->started = step;
+        progress->saving = false;
+        progress->commits = 0;
         const pid_t child = start_child([&] { save_for_ever(directory, plan, first, *progress); });
-        std::this_thread::sleep_for(save * plan.saves_per_life * random.uniform());
+        wait_until([&] { return progress->saving.load(); });
+        if (i % 10 == 9) {
+            wait_until([&] { return progress->commits > 0; });
+        }
+        std::this_thread::sleep_for(longest_life * random.uniform());
         kill(child, SIGKILL);
         const int status = wait_for(child);
         if (!WIFSIGNALED(status)) {
             report.failures.push_back("a child ended by itself: a save failed");
         }
-        report.committed += progress->committed.load() - step;
+        report.committed += progress->commits;
         step = judge(directory, writers, *progress, report);
     }
     return report;

@@ -12,8 +12,7 @@ struct KillPlan {
     int kills = 300;
     int writers = 2;
     std::uint64_t seed = 1;
-    bool asynchronous = false;    // saves by AsyncCheckpointWriter
-    double saves_per_life = 2.2;  // each child lives a random time up to that of so many saves
+    bool asynchronous = false;  // saves by AsyncCheckpointWriter
 };
 
 struct KillReport {

@@ -67,7 +67,7 @@ class TrainEnd : public testing::Test {
 
 class TrainSignal : public TrainEnd, public testing::WithParamInterface<int> {};
 
-// cases.md 10: the signal may reach one rank or all; all save at the same step.
+// As reported in Lightning 6626: the signal may reach one rank or all; all save at the same step.
 TEST_P(TrainSignal, SavesAndAsksForARequeue) {
     const WhenTraining stop(run, [this] {
         const auto ranks = ranks_of(run);
@@ -102,7 +102,7 @@ TEST_F(TrainEnd, Usr2SavesAndGoesOn) {
     EXPECT_EQ(saves, 2u);  // the asked one and the last one
 }
 
-// cases.md 12
+// As reported in cp2k 4399.
 TEST_F(TrainEnd, ATimeLimitIsMet) {
     const auto begin = std::chrono::steady_clock::now();
     const ProgramResult result =
@@ -112,7 +112,7 @@ TEST_F(TrainEnd, ATimeLimitIsMet) {
     EXPECT_EQ(record_of(run).attempt.reason, "time limit");
 }
 
-// cases.md 2: hydra's part of it; the batch script's is tested on a real cluster.
+// As reported in torchrec 189, lbann 905: hydra's part of it; the batch script's is tested on a real cluster.
 TEST_F(TrainEnd, AKilledRankEndsTheRunAndTheNextOneGoesOn) {
     const Arguments options = {"--train.epochs", "5", "--checkpoint.every_steps", "4"};
     Arguments fault = options;
@@ -131,24 +131,26 @@ TEST_F(TrainEnd, AKilledRankEndsTheRunAndTheNextOneGoesOn) {
 
 // A rank that neither comes nor dies: the others report it and end.
 TEST_F(TrainEnd, AStalledRankIsReportedAndEndsTheRun) {
-    const ProgramResult result = run_ranks(
-        2, small_task(run, {"--train.inject", "stall@3:1", "--allreduce.stall_report", "1s", "--allreduce.timeout", "3s"}));
+    const ProgramResult result =
+        run_ranks(2, small_task(run, {"--train.inject", "stall@3:1", "--allreduce.stall_report", "1s",
+                                      "--allreduce.timeout", "3s"}));
     EXPECT_EQ(result.exit_code, 7) << result.text;
     EXPECT_NE(result.text.find("bucket 0"), std::string::npos) << result.text;
     EXPECT_EQ(record_of(run).attempt.exit_code, 7);
 }
 
-// cases.md 17
+// As reported in pocket-tts 262, NeMo 578.
 TEST_F(TrainEnd, ANumberThatIsNotFiniteStopsAllRanksBeforeTheUpdate) {
-    const ProgramResult result =
-        run_ranks(3, small_task(run, {"--train.epochs", "5", "--train.inject", "nan@5:1", "--checkpoint.every_steps", "2"}));
+    const ProgramResult result = run_ranks(3, small_task(run, {"--train.epochs", "5", "--train.inject",
+                                                               "nan@5:1", "--checkpoint.every_steps", "2"}));
     EXPECT_EQ(result.exit_code, 8) << result.text;
     EXPECT_NE(result.text.find("on rank 1 in step 6"), std::string::npos) << result.text;
     EXPECT_EQ(record_of(run).attempt.exit_code, 8);
-    EXPECT_NE(newest_state(run).facts.find("\"step\":4"), std::string::npos) << "a checkpoint of the bad step";
+    EXPECT_NE(newest_state(run).facts.find("\"step\":4"), std::string::npos)
+        << "a checkpoint of the bad step";
 }
 
-// cases.md 11
+// As reported in sisyphus 201.
 TEST_F(TrainEnd, ASecondRunInTheSameDirectoryIsRefused) {
     ProgramResult second;
     const WhenTraining start(run, [&] {
@@ -161,7 +163,7 @@ TEST_F(TrainEnd, ASecondRunInTheSameDirectoryIsRefused) {
     EXPECT_NE(second.text.find("in use by"), std::string::npos) << second.text;
 }
 
-// cases.md 7 and 8
+// As reported in h5py 879 and scr 174.
 TEST_F(TrainEnd, ADamagedCheckpointIsNamedAndAnOlderOneUsed) {
     const Arguments options = {"--train.epochs", "100", "--checkpoint.every_steps", "5"};
     Arguments ten = options, twenty = options;
@@ -193,13 +195,14 @@ TEST_F(TrainEnd, NeverStartsOverWhenNoCheckpointIsUsable) {
     EXPECT_EQ(result.exit_code, 6) << result.text;
 }
 
-// cases.md 9
+// As reported in PyTables 695.
 TEST_F(TrainEnd, AFullDiskIsToldBeforeTraining) {
     const TmpfsMount disk(Bytes{4u << 20});
     if (!disk.mounted()) {
         GTEST_SKIP() << disk.reason();
     }
-    const ProgramResult result = run_ranks(2, small_task(disk.path() / "run", {"--model.hidden", "2000,2000"}));
+    const ProgramResult result =
+        run_ranks(2, small_task(disk.path() / "run", {"--model.hidden", "2000,2000"}));
     EXPECT_EQ(result.exit_code, 5) << result.text;
     EXPECT_NE(result.text.find("two checkpoints"), std::string::npos) << result.text;
 }
@@ -211,7 +214,8 @@ TEST_F(TrainEnd, ADiskThatFillsUpLeavesTheOldCheckpoint) {
     }
     // A checkpoint has 1.2 MB; the second one no longer fits once half of the disk is taken.
     const auto path = disk.path() / "run";
-    const Arguments options = {"--model.hidden", "350,350", "--train.epochs", "100", "--checkpoint.every_steps", "10"};
+    const Arguments options = {"--model.hidden",           "350,350", "--train.epochs", "100",
+                               "--checkpoint.every_steps", "10"};
     Arguments ten = options;
     ten.insert(ten.end(), {"--train.max_steps", "10"});
     train(2, small_task(path, ten));

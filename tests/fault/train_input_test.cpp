@@ -34,8 +34,9 @@ class TrainInput : public testing::Test {
     TempDir dir;
 
     Arguments task(const std::string& inputs, const std::string& targets, const Arguments& more = {}) {
-        Arguments arguments = {"--data.format", "auto", "--data.limit", "0", "--data.input_shape", "4,4",
-                               "--data.classes", "0", "--train.batch_size", "10"};
+        Arguments arguments = {"--data.format",      "auto", "--data.limit",   "0",
+                               "--data.input_shape", "4,4",  "--data.classes", "0",
+                               "--train.batch_size", "10"};
         arguments.insert(arguments.end(), {"--data.train_inputs", dir.write("inputs", inputs).string(),
                                            "--data.train_targets", dir.write("targets", targets).string()});
         arguments.insert(arguments.end(), more.begin(), more.end());
@@ -47,14 +48,15 @@ class TrainInput : public testing::Test {
         EXPECT_NE(result.text.find(part), std::string::npos) << result.text;
         EXPECT_FALSE(std::filesystem::exists(dir / "run")) << "something was written";
         std::size_t said = 0;
-        for (std::size_t at = result.text.find(part); at != std::string::npos; at = result.text.find(part, at + 1)) {
+        for (std::size_t at = result.text.find(part); at != std::string::npos;
+             at = result.text.find(part, at + 1)) {
             ++said;
         }
         EXPECT_EQ(said, 1u) << "not said once:\n" << result.text;
     }
 };
 
-// cases.md 4
+// As reported in horovod 2083.
 TEST_F(TrainInput, AnUnevenEndIsTrainedByTwoRanks) {
     const ProgramResult result = run_ranks(2, task(images(101), labels(101), {"--train.epochs", "2"}));
     ASSERT_EQ(result.exit_code, 0) << result.text;
@@ -65,7 +67,7 @@ TEST_F(TrainInput, AnUnevenEndIsTrainedByTwoRanks) {
     EXPECT_EQ(steps.back().samples, 202);
 }
 
-// cases.md 5
+// As reported in pytorch 49172.
 TEST_F(TrainInput, FewerSamplesThanRanks) {
     expect_failure(run_ranks(4, task(images(3), labels(3))), 3, "3 samples, fewer than the 4 ranks");
 }
@@ -76,7 +78,7 @@ TEST_F(TrainInput, ABatchSmallerThanTheRanks) {
     expect_failure(run_ranks(3, arguments), 2, "train.batch_size 2");
 }
 
-// cases.md 19
+// As reported in EMNIST 1.
 TEST_F(TrainInput, AWebPageInsteadOfData) {
     expect_failure(run_ranks(2, task("<!DOCTYPE html><html>not found</html>", labels(10))), 3, "web page");
 }
@@ -99,7 +101,7 @@ TEST_F(TrainInput, AFileThatIsNotThere) {
     expect_failure(run_ranks(2, arguments), 3, "nowhere");
 }
 
-// cases.md 18
+// As reported in moraine 34.
 TEST_F(TrainInput, ABrokenConfiguration) {
     const auto config = dir.write("broken.toml", "[train]\nepochs = 3\nbatch = 4\n").string();
     expect_failure(run_ranks(2, {config, "--run.dir", (dir / "run").string()}), 2, "broken.toml:3:1");
@@ -108,7 +110,8 @@ TEST_F(TrainInput, ABrokenConfiguration) {
 }
 
 TEST_F(TrainInput, AModelThatCannotTakeTheData) {
-    expect_failure(run_ranks(2, task(images(20), labels(20), {"--model.name", "transformer"})), 2, "transformer");
+    expect_failure(run_ranks(2, task(images(20), labels(20), {"--model.name", "transformer"})), 2,
+                   "transformer");
 }
 
 TEST_F(TrainInput, ADryRunWritesNothing) {

@@ -56,6 +56,19 @@ function(mastic_program name)
   install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endfunction()
 
+# mastic_manual(mastic-train): the manual page and the completion that the program generates, built and installed.
+function(mastic_manual program)
+  set(page "${CMAKE_CURRENT_BINARY_DIR}/${program}.1")
+  set(completion "${CMAKE_CURRENT_BINARY_DIR}/${program}.bash")
+  add_custom_command(OUTPUT "${page}" "${completion}"
+    COMMAND ${program} --generate man > "${page}"
+    COMMAND ${program} --generate bash-completion > "${completion}"
+    DEPENDS ${program} VERBATIM)
+  add_custom_target(${program}_manual ALL DEPENDS "${page}" "${completion}")
+  install(FILES "${page}" DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+  install(FILES "${completion}" DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME ${program})
+endfunction()
+
 # mastic_test(core SOURCES error_test.cpp ... LIBS ... [TORCH] [LABELS ...])
 #   One GoogleTest program test_core; ctest knows each of its cases as core.SUITE.CASE.
 function(mastic_test name)

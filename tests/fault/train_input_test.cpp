@@ -1,6 +1,8 @@
 // Bad configuration and bad data: one clear error, the right exit code, nothing written.
 #include <gtest/gtest.h>
 
+#include <mastic/core/command.hpp>
+
 #include "engine/train_program.hpp"
 #include "support/temp_dir.hpp"
 
@@ -112,6 +114,17 @@ TEST_F(TrainInput, ABrokenConfiguration) {
 TEST_F(TrainInput, AModelThatCannotTakeTheData) {
     expect_failure(run_ranks(2, task(images(20), labels(20), {"--model.name", "transformer"})), 2,
                    "transformer");
+}
+
+// As reported in ompi 13523 and spack 11925: srun spoke another PMI than the MPI library, so each task is alone.
+TEST_F(TrainInput, SingletonsUnderSrunAreToldTheRightMpi) {
+    Arguments argv = {"env", "-u", "PMI_RANK", "SLURM_JOB_ID=1", "SLURM_STEP_ID=0", "SLURM_PROCID=0", "SLURM_NTASKS=2",
+                      "SLURM_LOCALID=0", "SLURM_NODEID=0", "SLURM_JOB_NUM_NODES=1", "SLURM_TASKS_PER_NODE=2",
+                      MASTIC_TRAIN};
+    const Arguments arguments = task(images(30), labels(30));
+    argv.insert(argv.end(), arguments.begin(), arguments.end());
+    const CommandResult result = run_command(argv, Seconds(60));
+    expect_failure({result.exit_code, result.output + result.error}, 4, "--mpi=pmi2");
 }
 
 TEST_F(TrainInput, ADryRunWritesNothing) {

@@ -1,5 +1,7 @@
 #include <torch/torch.h>
 
+#include <algorithm>
+
 #include <mastic/core/error.hpp>
 #include <mastic/engine/network_setup.hpp>
 #include <mastic/model/registry.hpp>
@@ -52,7 +54,8 @@ optimizer::LearningRateSchedule make_schedule(const TrainOptions& options, std::
     wanted.decay_points.assign(section.milestones.begin(), section.milestones.end());
     wanted.decay_factor = section.factor;
     wanted.final_rate = section.final_fraction * wanted.base;
-    wanted.total = planned_samples;
+    // A trial run that ends inside the warm-up is no mistake.
+    wanted.total = std::max(planned_samples, wanted.warmup + 1);
     return optimizer::LearningRateSchedule(wanted);
 }
 

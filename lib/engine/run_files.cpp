@@ -1,5 +1,6 @@
 #include <mastic/engine/run_files.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 
@@ -77,6 +78,8 @@ RunFiles::RunFiles(const job::RunDirectory& directory, const CommandContext& con
     record_.attempt.started = now();
     record_.attempt.job_id = context.job.slurm_job_id;
     record_.attempt.world_size = static_cast<int>(hosts.size());
+    std::ranges::sort(hosts);
+    hosts.erase(std::unique(hosts.begin(), hosts.end()), hosts.end());
     record_.hosts = std::move(hosts);
     record_.planned_samples = static_cast<std::int64_t>(planned_samples);
     record_.libraries = library_versions();

@@ -69,6 +69,7 @@ class TrainRun {
 
   private:
     bool first() const { return session_.rank() == 0; }
+    job::CpuView survey();
     void place();
     void load_data();
     void build();
@@ -89,14 +90,30 @@ class TrainRun {
     std::shared_ptr<const data::Dataset> train_data_, test_data_;
     TrainState state_;
     std::uint64_t planned_samples_ = 0;
+    std::optional<optimizer::LearningRateSchedule> schedule_;
+    FaultInjection faults_;
     std::optional<job::RunLock> lock_;
     std::unique_ptr<RunFiles> files_;
     Trace trace_;
 };
 
+// Who is where, and on which cores: a mask that all ranks of a node share is the node's, not a rank's.
+job::CpuView TrainRun::survey() {
+    const auto group = session_.make_group({});
+    hosts_ = group->allgather_strings(context_.job.host);
+    job::CpuView cpus = job::observe_cpus();
+    const std::string mask = job::compact_ranges(cpus.bound);
+    const std::vector<std::string> masks = group->allgather_strings(mask);
+    cpus.bound_is_shared = session_.local_size() > 1;
+    for (std::size_t rank = 0; rank < masks.size(); ++rank) {
+        cpus.bound_is_shared &= hosts_[rank] != context_.job.host || masks[rank] == mask;
+    }
+    return cpus;
+}
+
 void TrainRun::place() {
     job::check_singleton(session_.size(), context_.job);
-    const job::CpuView cpus = job::observe_cpus();
+    const job::CpuView cpus = survey();
     int threads = static_cast<int>(options_.train.threads);
     if (threads == 0) {
         threads = job::default_threads(cpus, session_.local_size());
@@ -108,7 +125,6 @@ void TrainRun::place() {
     set_threads(threads);
     arithmetic_ = {session_.size(), threads, context_.blas.core};
     group_ = session_.make_group(group_options(options_.allreduce, threads));
-    hosts_ = group_->allgather_strings(context_.job.host);
     if (first()) {
         spdlog::info("{}; {} thread{} a rank", group_->description(), threads, threads == 1 ? "" : "s");
         spdlog::info("{}", context_.blas.text);
@@ -143,16 +159,18 @@ void TrainRun::build() {
     comm::run_together(*group_, [this] {
         state_.network = make_network(options_, input_spec(train_data_->layout()));
         state_.optimizer = make_optimizer(options_, *state_.network);
+        planned_samples_ = Trainer::planned_samples(options_, train_data_->size());
+        schedule_.emplace(make_schedule(options_, planned_samples_));
+        faults_ = FaultInjection(options_.train.inject, session_.rank());
     });
     // The seed makes them equal; one machine's library may still round otherwise.
     for (const auto& [name, tensor] : model::named_weights(*state_.network)) {
         comm::BufferView view{tensor.data_ptr(), tensor.nbytes(), DataType::uint8};
         group_->broadcast(view, 0, {0, name});
     }
-    planned_samples_ = Trainer::planned_samples(options_, train_data_->size());
     if (first()) {
         spdlog::info("model {}: {} parameters; {}", options_.model.name, model::parameter_count(*state_.network),
-                     make_schedule(options_, planned_samples_).description());
+                     schedule_->description());
     }
 }
 
@@ -179,7 +197,7 @@ void TrainRun::open_directory() {
     });
     comm::run_together(*group_, [this] {
         setup_log({session_.rank(), session_.size(), directory_.log_file(session_.rank()), options_.output.level});
-        if (options_.output.trace) {
+        if (options_.output.trace || options_.trace) {
             trace_ = Trace(directory_.trace_file(session_.rank()), session_.rank(),
                            "rank " + std::to_string(session_.rank()));
         }
@@ -253,11 +271,9 @@ TrainResult TrainRun::train() {
         evaluation.input_type = options_.train.precision == "float64" ? torch::kFloat64 : torch::kFloat32;
         evaluator.emplace(test_data_, *group_, evaluation);
     }
-    const optimizer::LearningRateSchedule schedule = make_schedule(options_, planned_samples_);
     checkpoint::StoreOptions store;
     store.retention.keep_last = static_cast<int>(options_.checkpoint.keep);
     Checkpointer checkpointer(directory_.checkpoints(), store, hosts_, *group_, trace_);
-    FaultInjection faults(options_.train.inject, session_.rank());
     std::optional<report::Progress> progress;
     if (first()) {
         if (options_.output.progress != "never") {
@@ -268,7 +284,7 @@ TrainResult TrainRun::train() {
     TrainResult result;
     {
         Trainer trainer({options_, *group_, train_data_, evaluator ? &*evaluator : nullptr, state_, kind, arithmetic_,
-                         schedule, checkpointer, signals, planner, faults, trace_,
+                         *schedule_, checkpointer, signals, planner, faults_, trace_,
                          files_ ? &files_->metrics() : nullptr, progress ? &*progress : nullptr});
         result = trainer.run();
     }

@@ -226,6 +226,7 @@ void declare_rest(Schema& schema, TrainOptions& options) {
                   "one line that is rewritten; auto: on a terminal, else a line every 10 s")
         .choices({"auto", "always", "never"});
     schema.option("output.trace", options.output.trace, "write a Chrome trace of each rank into the run directory");
+    schema.flag("trace", options.trace, "the same as --output.trace");
     schema.flag("fork", options.fork, "go on from a checkpoint although options changed that shape the result");
 }
 

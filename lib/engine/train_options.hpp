@@ -118,6 +118,7 @@ struct TrainOptions {
     JobSection job;
     OutputSection output;
     bool fork = false;
+    bool trace = false;  // as output.trace
 };
 
 // Declares all options with `options` as their targets; `options` must outlive the schema.

@@ -241,9 +241,9 @@ bool Trainer::after_step(const StepAgreement& agreed) {
     }
     const StepOptions& train = parts_.options.train;
     const auto epochs_done = static_cast<std::int64_t>(state.position.epoch + (epoch_ended_ ? 1 : 0));
-    const bool evaluation_due = epoch_ended_ && train.eval_every > 0 &&
-                                (epochs_done % train.eval_every == 0 || finished());
-    const bool best = (evaluation_due || finished()) && parts_.evaluator != nullptr && evaluate();
+    const bool evaluation_due =
+        train.eval_every > 0 && (finished() || (epoch_ended_ && epochs_done % train.eval_every == 0));
+    const bool best = evaluation_due && parts_.evaluator != nullptr && evaluate();
     const std::int64_t every = parts_.options.checkpoint.every_steps;
     const bool save_due = agreed.checkpoint || (every > 0 && state.step % every == 0);
     const bool stop = agreed.stop != job::StopReason::none;
@@ -300,7 +300,7 @@ void Trainer::record_step(const StepAgreement& agreed) {
     record.exposed_communication_ms = milliseconds(times_.exposed_communication);
     record.optimizer_ms = milliseconds(times_.optimizer);
     record.checkpoint_stall_ms = milliseconds(times_.checkpoint_stall);
-    record.global_batch = static_cast<std::int64_t>(step_samples_);
+    record.global_batch = parts_.options.train.batch_size;
     record.world_size = parts_.group.size();
     parts_.metrics->write(record);
 }
@@ -318,6 +318,7 @@ bool Trainer::evaluate() {
         record.split = "test";
         record.loss = evaluation.loss;
         record.metrics = evaluation.metrics;
+        record.metrics.erase("loss");  // has a place of its own
         parts_.metrics->write(record);
     }
     if (parts_.progress != nullptr) {

@@ -6,8 +6,8 @@
 #include <map>
 #include <sstream>
 
+#include <mastic/core/agreed_error.hpp>
 #include <mastic/core/checksum.hpp>
-#include <mastic/core/error.hpp>
 
 namespace mastic::comm {
 
@@ -105,7 +105,7 @@ void check_agreement(Group& group, std::span<const OperationFingerprint> operati
     for (const auto& text : group.allgather_strings(joined(operations))) {
         lists.push_back(lines_of(text));
     }
-    throw Error(
+    throw AgreedError(
         ExitCode::collective, describe_disagreement(lists),
         "start all ranks with the same program, model and configuration; nothing has been reduced yet");
 }

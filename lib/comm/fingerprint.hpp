@@ -25,9 +25,8 @@ std::string to_string(const OperationFingerprint& operation);
 std::uint64_t hash_of(const OperationFingerprint& operation);
 std::uint64_t hash_of(std::span<const OperationFingerprint> operations);  // order counts
 
-// Collective. Costs one reduction of 16 bytes if all agree. Else every rank throws Error(collective) that
-// names the first operation that differs, the lowest rank that differs from the majority, and what both want
-// to start.
+// Collective. Costs one reduction of 16 bytes if all agree. Else every rank throws AgreedError(collective) that
+// names the first operation that differs, the lowest rank that differs from the majority, and what both want to start.
 void check_agreement(Group& group, std::span<const OperationFingerprint> operations);
 
 // The message of that error from the lists of all ranks, each a list of to_string(); empty if they agree.

@@ -31,8 +31,7 @@ enum class ReduceOp { sum, min, max, average };
 const char* to_string(ReduceOp op);
 enum class MemoryKind { host, device };
 
-// `count` elements of `type` at `data`; the border to torch, CUDA and files. `stream` is a cudaStream_t or
-// null.
+// `count` elements of `type` at `data`; the border to torch, CUDA and files. `stream` is a cudaStream_t or null.
 struct BufferView {
     void* data = nullptr;
     std::size_t count = 0;
@@ -101,8 +100,7 @@ class Group {
     // In place: `buffer` is input and output.
     virtual Request start_allreduce(BufferView buffer, ReduceOp op, const OperationOptions& options = {}) = 0;
     virtual Request start_broadcast(BufferView buffer, int root, const OperationOptions& options = {}) = 0;
-    // Every rank contributes `send` (same count on all ranks); `receive` holds size() * send.count elements,
-    // by rank.
+    // Every rank contributes `send` (same count on all ranks); `receive` holds size() * send.count elements, by rank.
     virtual Request start_allgather(BufferView send, BufferView receive,
                                     const OperationOptions& options = {}) = 0;
     virtual Request start_barrier(const OperationOptions& options = {}) = 0;

@@ -37,8 +37,7 @@ inline void narrow(float value, BFloat16& out) {
 inline void narrow(float value, Float16& out) {
     const auto bits = std::bit_cast<std::uint32_t>(value);
     const std::uint32_t magnitude = bits & 0x7FFFFFFFu;
-    // Below the smallest normal number the float addition itself rounds: the sum's last bit is binary16's
-    // last bit.
+    // Below the smallest normal number the float addition itself rounds: the sum's last bit is binary16's last bit.
     const std::uint32_t subnormal =
         std::bit_cast<std::uint32_t>(std::bit_cast<float>(magnitude) + 0.5f) - 0x3F000000u;
     const std::uint32_t normal = (magnitude - (112u << 23) + 0xFFFu + ((magnitude >> 13) & 1u)) >> 13;

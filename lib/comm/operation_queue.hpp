@@ -1,15 +1,15 @@
 // The operations of one group: which one starts next. Pure; the progress thread locks around it.
 //
 // Order: MPI matches the collectives of one communicator by the order of their calls, and ranks receive
-// operations at different times, so "the most urgent of those that wait" is not the same operation on all
-// ranks. Therefore:
+// operations at different times, so "the most urgent of those that wait" is not the same operation on all ranks.
+// Therefore:
 // - operation n belongs to lane n modulo the number of lanes (a lane is a communicator), and in a lane one
-// operation runs
-//   after the other; this makes any order between lanes match;
-// - at most `limit` operations run; the oldest unfinished one of the group is always among them, the other places go by
-//   priority, then by age; what waits in front of an urgent operation in its lane inherits the urgency.
-// So no choice can deadlock: the oldest operation that some rank has not finished runs on every rank that has submitted it.
-// An exclusive operation (one that blocks) is a fence: it waits for everything older and holds back
+//   operation runs after the other; this makes any order between lanes match;
+// - at most `limit` operations run; the oldest unfinished one of the group is always among them, the other places
+//   go by priority, then by age; what waits in front of an urgent operation in its lane inherits the urgency.
+//
+// So no choice can deadlock: the oldest operation that some rank has not finished runs on every rank that has
+// submitted it. An exclusive operation (one that blocks) is a fence: it waits for everything older and holds back
 // everything younger.
 #pragma once
 

@@ -23,10 +23,10 @@ struct Algorithm {
 std::span<const Algorithm> algorithms();
 const Algorithm& find_algorithm(std::string_view name);  // throws Error(usage) with a suggestion
 
-// Defaults of segment and depth: 2 bound ranks on one (busy) node, 44 MB of float32, polling by sleep: 1M x 4 took 47 ms, 256K
-// x 1 202, 4M x 2 56, 16M x 4 104, the whole buffer as one MPI_Iallreduce or MPI_Allreduce 76 to 100. Beside a computation on
-// the same core nothing was left to wait for at any segment size, and polling for a late rank took 0.8 % of the core
-// (spinning: half of it).
+// Defaults of segment and depth: 2 bound ranks on one (busy) node, 44 MB of float32, polling by sleep: 1M x 4 took
+// 47 ms, 256K x 1 86 to 202, 4M x 2 56, 16M x 4 64 to 104, the whole buffer at once 76 to 100. Beside a
+// computation on the same core nothing was left to wait for at any segment size, and polling for a rank that was
+// late took 0.8 % of the core (spinning: 20 % to half of it).
 struct GroupOptions {
     std::string algorithm = "native-pipelined";
     Bytes segment{1u << 20};       // of native-pipelined; 0: the whole buffer at once

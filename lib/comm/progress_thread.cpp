@@ -36,8 +36,7 @@ class CallOperation : public Operation {
 
 }  // namespace
 
-// The state of the thread, which it shares with its owner: if it must be left behind, it keeps its own
-// memory.
+// The state of the thread, which it shares with its owner: if it must be left behind, it keeps its own memory.
 struct ProgressThread::Shared {
     std::mutex mutex;
     std::condition_variable work;
@@ -47,8 +46,7 @@ struct ProgressThread::Shared {
     bool stopping = false;
     bool has_ended = false;
     bool abandoned = false;
-    // Operations that ended without completing: MPI may still hold their requests, so they live as long as
-    // the thread.
+    // Operations that ended without completing: MPI may still hold their requests, so they live as long as the thread.
     std::list<QueuedOperation> set_aside;
     Clock::time_point stop_deadline{};
     std::thread thread;
@@ -91,8 +89,7 @@ class ProgressThread::Channel : public StallSource {
         }
     }
 
-    // Under Shared::mutex. The requests fail at once; the progress thread puts the operations aside when it
-    // comes by.
+    // Under Shared::mutex. The requests fail at once; the progress thread puts the operations aside when it comes by.
     void break_off(const std::string& reason) {
         if (!broken.empty()) {
             return;

@@ -42,8 +42,7 @@ class ProgressThread {
     Request call(const std::shared_ptr<Channel>& channel, std::string name, std::function<void()> function);
 
     // Lets operations in flight finish for at most `bound`; fails the rest. False if some were abandoned
-    // (their buffers are still in use) or if the thread is caught in a blocking operation: then it is left
-    // behind.
+    // (their buffers are still in use) or if the thread is caught in a blocking operation: then it is left behind.
     bool shutdown(Seconds bound);
 
   private:

@@ -29,8 +29,7 @@ class StallSource {
     virtual ~StallSource() = default;
     // The operations under way and waiting, for people: "bucket 3 (31 s), bucket 4 (waits to start)".
     virtual std::string describe_in_flight() const = 0;
-    // After a time-out: everything that is in flight or waits fails with `reason`, and nothing can be started
-    // any more.
+    // After a time-out: everything that is in flight or waits fails with `reason`, and nothing can be started any more.
     virtual void declare_broken(const std::string& reason) = 0;
 };
 

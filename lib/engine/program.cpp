@@ -16,6 +16,7 @@
 #include <mastic/engine/command_context.hpp>
 #include <mastic/engine/heap_settings.hpp>
 #include <mastic/engine/program.hpp>
+#include <mastic/engine/torch_errors.hpp>
 #include <mastic/engine/versions.hpp>
 
 namespace mastic::engine {
@@ -153,7 +154,11 @@ int run(std::vector<std::string> arguments, const job::JobContext& job, const jo
         }
         return 0;
     }
-    return commands().at(invocation.command)({options, schema, invocation, job, blas, std::move(arguments)});
+    int code = 0;
+    translate_torch_errors([&] {
+        code = commands().at(invocation.command)({options, schema, invocation, job, blas, std::move(arguments)});
+    });
+    return code;
 }
 
 }  // namespace

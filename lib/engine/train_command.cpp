@@ -14,6 +14,7 @@
 #include <mastic/engine/data_setup.hpp>
 #include <mastic/engine/network_setup.hpp>
 #include <mastic/engine/run_files.hpp>
+#include <mastic/engine/torch_errors.hpp>
 #include <mastic/engine/trainer.hpp>
 #include <mastic/job/binding.hpp>
 #include <mastic/job/run_directory.hpp>
@@ -157,8 +158,10 @@ void TrainRun::load_data() {
 
 void TrainRun::build() {
     comm::run_together(*group_, [this] {
-        state_.network = make_network(options_, input_spec(train_data_->layout()));
-        state_.optimizer = make_optimizer(options_, *state_.network);
+        translate_torch_errors([this] {
+            state_.network = make_network(options_, input_spec(train_data_->layout()));
+            state_.optimizer = make_optimizer(options_, *state_.network);
+        });
         planned_samples_ = Trainer::planned_samples(options_, train_data_->size());
         schedule_.emplace(make_schedule(options_, planned_samples_));
         faults_ = FaultInjection(options_.train.inject, session_.rank());
@@ -312,7 +315,8 @@ void train_command(const CommandContext& context) {
         }
     };
     try {
-        const TrainResult result = run.run();
+        TrainResult result;
+        translate_torch_errors([&] { result = run.run(); });
         session.finish(static_cast<int>(result.code));
     } catch (const AgreedError& error) {
         if (session.rank() == 0) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include <mastic/comm/options.hpp>
 #include <mastic/config/schema.hpp>
 #include <mastic/core/bytes.hpp>
 #include <mastic/core/duration.hpp>
@@ -74,14 +75,14 @@ struct ScheduleSection {
 
 struct AllreduceSection {
     std::string algorithm = "native-pipelined";
-    Bytes segment{4u << 20};
-    std::int64_t depth = 4;
+    Bytes segment = comm::GroupOptions{}.segment;
+    std::int64_t depth = comm::GroupOptions{}.depth;
     Bytes bucket{25u << 20};
     Bytes first_bucket{1u << 20};
     bool overlap = true;
     std::string poll = "auto";
-    Seconds stall_report{30};
-    Seconds timeout{300};
+    Seconds stall_report = comm::WaitLimits{}.stall_report;
+    Seconds timeout = comm::WaitLimits{}.timeout;
 };
 
 struct CheckpointSection {

@@ -17,6 +17,12 @@ namespace nn = torch::nn;
 
 namespace {
 
+// x + y; in the memory of y where that keeps the type. Under autocast y is bfloat16 and the sum must not be: the residual
+// stream and the normalisations stay float32.
+torch::Tensor add_residual(const torch::Tensor& x, torch::Tensor y) {
+    return x.scalar_type() == y.scalar_type() ? y.add_(x) : x + y;
+}
+
 class SelfAttention : public nn::Module {
   public:
     SelfAttention(std::int64_t width, std::int64_t heads)
@@ -64,8 +70,8 @@ class Layer : public nn::Module {
           norm2_(register_module("norm2", nn::LayerNorm(nn::LayerNormOptions({width})))) {}
 
     torch::Tensor forward(const torch::Tensor& x, const torch::Tensor& mask) {
-        const auto h = norm1_(drop(attention_->forward(x, mask, dropout_)).add_(x));
-        return norm2_(drop(linear2_(drop(linear1_(h).relu_()))).add_(h));
+        const auto h = norm1_(add_residual(x, drop(attention_->forward(x, mask, dropout_))));
+        return norm2_(add_residual(h, drop(linear2_(drop(linear1_(h).relu_())))));
     }
 
   private:

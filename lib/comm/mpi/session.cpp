@@ -9,8 +9,9 @@
 #include <unistd.h>
 
 #include <mastic/comm/mpi/detail/check.hpp>
+#include <mastic/comm/mpi/detail/launcher.hpp>
 #include <mastic/comm/mpi/detail/runtime.hpp>
-#include <mastic/comm/mpi/detail/watchdog.hpp>
+#include <mastic/job/bounded_exit.hpp>
 
 namespace mastic::comm {
 
@@ -83,7 +84,12 @@ struct MpiSession::Impl {
     }
 
     void finalize_or_leave(int code) {
-        const detail::Watchdog watchdog(options.finalize, [code] { leave(code); });
+        const job::Watchdog watchdog(options.finalize, [code, caller = pthread_self()] {
+            if (in_good_order(code)) {
+                detail::tell_launcher_that_mpi_is_done(caller);
+            }
+            leave(code);
+        });
         MPI_Finalize();
     }
 
@@ -143,14 +149,19 @@ void MpiSession::finish(int code) {
     }
     spdlog::warn("leaving with code {} without the other ranks, which did not come to the end within {}",
                  code, human(bound));
+    if (in_good_order(code)) {
+        leave(code);
+    }
+    // Only after an abort does the launcher report this code: otherwise it may report the signal that it kills the
+    // others with.
     std::this_thread::sleep_for(last_words);
-    leave(code);
+    abort(code);
 }
 
 void MpiSession::abort(int code) {
     spdlog::default_logger()->flush();
     std::fflush(nullptr);
-    const detail::Watchdog watchdog(impl_->options.finalize, [code] { leave(code); });
+    const job::Watchdog watchdog(impl_->options.finalize, [code] { leave(code); });
     MPI_Abort(MPI_COMM_WORLD, code);
     leave(code);
 }

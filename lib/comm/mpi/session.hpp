@@ -23,8 +23,7 @@ struct SessionOptions {
 class MpiSession {
   public:
     // Starts MPI, or joins it if the program has (then it must be at thread level serialized or multiple, and
-    // only the session's progress thread may call MPI while operations are in flight). Throws
-    // Error(environment).
+    // only the session's progress thread may call MPI while operations are in flight). Throws Error(environment).
     explicit MpiSession(const SessionOptions& options = {});
     // For a session that ends by an exception: MPI_Finalize under the watchdog, which leaves with code 7.
     ~MpiSession();
@@ -52,8 +51,7 @@ class MpiSession {
     std::unique_ptr<Impl> impl_;
 };
 
-// "MPICH 4.0.2": the library that runs, and the one whose headers this was built with. Callable before MPI
-// starts.
+// "MPICH 4.0.2": the library that runs, and the one whose headers this was built with. Callable before MPI starts.
 std::string mpi_library_version();
 std::string mpi_header_version();
 

@@ -1,5 +1,4 @@
-// Every type, operation and count against the exactly known result, on as many ranks as the program was
-// started with.
+// Every type, operation and count against the exactly known result, on as many ranks as the program was started with.
 #include <algorithm>
 #include <array>
 #include <cmath>

@@ -80,8 +80,7 @@ TEST(Concurrency, ARequestCompletesDuringComputationWithoutAnyCall) {
     const auto group = session().make_group({.segment = Bytes{256u << 10}, .depth = 2});
     Pending pending;
     start_sum(*group, pending, 500'000, 0, 0);
-    // Computes until a rank that is done tells so by the only means that is no MPI call: time enough for any
-    // machine.
+    // Long enough for any machine; no rank calls anything meanwhile.
     volatile double sink = 1;
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(1500);
     while (std::chrono::steady_clock::now() < deadline) {

@@ -38,7 +38,7 @@ TEST(Ending, WaitsForRanksThatAreLate) {
 TEST(Ending, AHangInFinalizeIsLeftWithTheCodeOfTheRun) {
     for (const char* way : {"hang-everywhere", "hang-on-one"}) {
         for (const int code : {0, 75}) {
-            EXPECT_EQ(run(2, way, code).exit_code, code) << way;
+            EXPECT_EQ(run(3, way, code).exit_code, code) << way;
         }
     }
 }

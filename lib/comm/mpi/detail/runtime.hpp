@@ -29,8 +29,7 @@ struct Runtime {
     ProgressThread progress;
 };
 
-// A group of the ranks of `parent`, with communicators of its own. Collective over them; the caller's thread
-// waits.
+// A group of the ranks of `parent`, with communicators of its own. Collective over them; the caller's thread waits.
 std::unique_ptr<Group> make_mpi_group(std::shared_ptr<Runtime> runtime, MPI_Comm parent,
                                       const GroupOptions& options);
 

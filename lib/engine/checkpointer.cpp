@@ -219,6 +219,12 @@ Checkpointer::Checkpointer(const std::filesystem::path& directory, const checkpo
     : implementation_(std::make_unique<Implementation>(directory, options, hosts, group, trace)) {}
 Checkpointer::~Checkpointer() = default;
 
+void Checkpointer::reserve(const checkpoint::State& state) {
+    if (implementation_->async) {
+        implementation_->async->reserve(implementation_->my_part(state).bytes());
+    }
+}
+
 Seconds Checkpointer::save(const SaveRequest& request, const checkpoint::State& state) {
     const auto begin = Clock::now();
     implementation_->save(request, state);

@@ -36,6 +36,9 @@ class Checkpointer {
                  const std::vector<std::string>& hosts, comm::Group& group, Trace& trace);
     ~Checkpointer();
 
+    // Gets the memory for copies of such a state now, so that the first save need not wait for it.
+    void reserve(const checkpoint::State& state);
+
     // Waits for a save that is in flight, then starts this one. Returns the time that training stood still.
     Seconds save(const SaveRequest& request, const checkpoint::State& state);
 

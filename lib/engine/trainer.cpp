@@ -93,6 +93,7 @@ bool Trainer::finished() const {
 }
 
 TrainResult Trainer::run() {
+    parts_.checkpointer.reserve(parts_.state.view(parts_.arithmetic));
     start_ = last_save_ = Clock::now();
     parts_.state.network->train();
     bool saved = true;
@@ -245,17 +246,18 @@ bool Trainer::after_step(const StepAgreement& agreed) {
         train.eval_every > 0 && (finished() || (epoch_ended_ && epochs_done % train.eval_every == 0));
     const bool best = evaluation_due && parts_.evaluator != nullptr && evaluate();
     const std::int64_t every = parts_.options.checkpoint.every_steps;
-    const bool save_due = agreed.checkpoint || (every > 0 && state.step % every == 0);
-    const bool stop = agreed.stop != job::StopReason::none;
-    if (best || save_due) {
+    save_due_ |= agreed.checkpoint || (every > 0 && state.step % every == 0);
+    // An ordinary save waits for the one before it, so that training does not: it is made a few steps later then.
+    const bool save_now = best || (save_due_ && !parts_.checkpointer.in_flight());
+    if (save_now) {
         save(best);
     }
     record_step(agreed);
-    if (stop && !finished()) {
+    if (agreed.stop != job::StopReason::none && !finished()) {
         result_.code = ExitCode::requeue;
         result_.reason = job::to_string(agreed.stop);
     }
-    return best || save_due;
+    return save_now;
 }
 
 void Trainer::save(bool best) {
@@ -264,6 +266,7 @@ void Trainer::save(bool best) {
     parts_.checkpointer.save({static_cast<std::uint64_t>(state.step), state.samples, best},
                              state.view(parts_.arithmetic));
     last_save_ = Clock::now();
+    save_due_ = false;
     if (parts_.metrics != nullptr) {
         report::EventRecord event;
         event.step = state.step;

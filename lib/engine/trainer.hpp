@@ -87,6 +87,7 @@ class Trainer {
     TrainResult result_;
     double learning_rate_ = 0.0;
     bool epoch_ended_ = false;
+    bool save_due_ = false;
     std::uint64_t step_samples_ = 0;  // of the last step, over all ranks
     std::chrono::steady_clock::time_point start_;
     std::chrono::steady_clock::time_point last_save_;

@@ -68,6 +68,8 @@ checkpoint::State newest_state(const std::filesystem::path& run_dir) {
     return restored ? std::move(restored->state) : checkpoint::State{};
 }
 
+std::int64_t step_of(const checkpoint::State& state) { return nlohmann::json::parse(state.facts).at("step"); }
+
 std::vector<double> losses_of(const std::filesystem::path& run_dir) {
     std::vector<double> losses;
     for (const report::StepRecord& step : metrics_of(run_dir).steps) {

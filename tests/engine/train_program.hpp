@@ -1,6 +1,7 @@
 // The real mastic-train under the real mpiexec, on a small synthetic task that takes a second.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -32,6 +33,7 @@ void train(int ranks, const Arguments& arguments);
 report::Metrics metrics_of(const std::filesystem::path& run_dir);
 report::RunRecord record_of(const std::filesystem::path& run_dir);
 checkpoint::State newest_state(const std::filesystem::path& run_dir);
+std::int64_t step_of(const checkpoint::State& state);
 std::vector<double> losses_of(const std::filesystem::path& run_dir);
 
 // Every tensor and every fact about the position, bit for bit.

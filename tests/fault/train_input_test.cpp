@@ -118,8 +118,17 @@ TEST_F(TrainInput, AModelThatCannotTakeTheData) {
 
 // As reported in ompi 13523 and spack 11925: srun spoke another PMI than the MPI library, so each task is alone.
 TEST_F(TrainInput, SingletonsUnderSrunAreToldTheRightMpi) {
-    Arguments argv = {"env", "-u", "PMI_RANK", "SLURM_JOB_ID=1", "SLURM_STEP_ID=0", "SLURM_PROCID=0", "SLURM_NTASKS=2",
-                      "SLURM_LOCALID=0", "SLURM_NODEID=0", "SLURM_JOB_NUM_NODES=1", "SLURM_TASKS_PER_NODE=2",
+    Arguments argv = {"env",
+                      "-u",
+                      "PMI_RANK",
+                      "SLURM_JOB_ID=1",
+                      "SLURM_STEP_ID=0",
+                      "SLURM_PROCID=0",
+                      "SLURM_NTASKS=2",
+                      "SLURM_LOCALID=0",
+                      "SLURM_NODEID=0",
+                      "SLURM_JOB_NUM_NODES=1",
+                      "SLURM_TASKS_PER_NODE=2",
                       MASTIC_TRAIN};
     const Arguments arguments = task(images(30), labels(30));
     argv.insert(argv.end(), arguments.begin(), arguments.end());

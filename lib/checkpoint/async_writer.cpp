@@ -68,7 +68,8 @@ struct AsyncCheckpointWriter::Shared {
     std::mutex mutex;
     std::condition_variable changed;
     std::deque<WriteOutcome> outcomes;
-    bool pending = false;  // a snapshot waits for the thread
+    bool pending = false;  // a state waits for the thread
+    bool copied = true;    // the thread no longer looks at the caller's memory
     bool running = false;  // the thread writes it
     bool stop = false;
     bool ended = false;
@@ -76,7 +77,6 @@ struct AsyncCheckpointWriter::Shared {
     // Belongs to the caller while nothing is pending or running, else to the thread.
     Snapshot snapshot;
     std::uint64_t step = 0;
-    Seconds copy_time{0};
 
     bool in_flight() const { return pending || running; }
     void serve();
@@ -86,9 +86,16 @@ struct AsyncCheckpointWriter::Shared {
 WriteOutcome AsyncCheckpointWriter::Shared::write_snapshot() {
     WriteOutcome outcome;
     outcome.step = step;
-    outcome.timing.copy = copy_time;
     outcome.timing.bytes = snapshot.state().bytes();
+    const auto begin_copy = Clock::now();
+    snapshot.copy(options.copy_threads);
+    {
+        const std::lock_guard lock(mutex);
+        copied = true;
+        changed.notify_all();
+    }
     const auto begin = Clock::now();
+    outcome.timing.copy = begin - begin_copy;
     try {
         outcome.record = store.write_shard(step, writer, writers, snapshot.state());
     } catch (...) {
@@ -143,18 +150,26 @@ void AsyncCheckpointWriter::reserve(std::uint64_t bytes) {
     }
 }
 
-bool AsyncCheckpointWriter::submit(std::uint64_t step, const State& state, Seconds patience) {
+bool AsyncCheckpointWriter::start(std::uint64_t step, const State& state, Seconds patience) {
     std::unique_lock lock(shared_->mutex);
     if (!shared_->changed.wait_for(lock, patience, [&] { return !shared_->in_flight(); })) {
         return false;
     }
-    const auto begin = Clock::now();
-    shared_->snapshot.copy(state, shared_->options.copy_threads);
+    shared_->snapshot.prepare(state);
     shared_->step = step;
-    shared_->copy_time = Clock::now() - begin;
+    shared_->copied = false;
     shared_->pending = true;
     shared_->changed.notify_all();
     return true;
+}
+
+bool AsyncCheckpointWriter::wait_copied(Seconds timeout) {
+    std::unique_lock lock(shared_->mutex);
+    return shared_->changed.wait_for(lock, timeout, [&] { return shared_->copied; });
+}
+
+bool AsyncCheckpointWriter::submit(std::uint64_t step, const State& state, Seconds patience) {
+    return start(step, state, patience) && wait_copied(shared_->options.shutdown_timeout);
 }
 
 bool AsyncCheckpointWriter::busy() const {

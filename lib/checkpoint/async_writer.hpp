@@ -15,13 +15,13 @@ struct AsyncWriterOptions {
     // The writer thread gives way to the training: nice value (0 to 19) and the lowest best-effort I/O
     // priority. Not 19: beside ranks that poll all the time it would hardly ever run.
     int nice = 10;
-    int copy_threads = 1;  // threads of the copy in submit()
+    int copy_threads = 1;  // threads of the copy
     // How long the destructor waits for a write in flight, before it lets the thread go on alone.
     Seconds shutdown_timeout{600};
 };
 
 struct WriteTiming {
-    Seconds copy{0};   // submit() took this long: the stall
+    Seconds copy{0};   // of the state, in the background
     Seconds write{0};  // encoding, writing and syncing, in the background
     std::uint64_t bytes = 0;
 };
@@ -48,9 +48,14 @@ class AsyncCheckpointWriter {
     // pages.
     void reserve(std::uint64_t bytes);
 
-    // Copies the state and returns; the caller may change it at once. While an earlier write is in flight,
-    // waits at most `patience` for it (0: refuses at once); false: refused, nothing copied. Throws
-    // Error(usage) for entries that check_entry refuses, Error(memory) if the copy does not fit.
+    // Starts a copy of the state, and then its write, in the background. Until wait_copied() has returned true the caller
+    // must not change what the entries view; entries without an owner must also stay alive. While an earlier write is in
+    // flight, waits at most `patience` for it (0: refuses at once); false: refused. Throws Error(usage) for entries that
+    // check_entry refuses, Error(memory) if the copy does not fit.
+    bool start(std::uint64_t step, const State& state, Seconds patience = Seconds(0));
+    // True once nothing is being copied.
+    bool wait_copied(Seconds timeout);
+    // start() and wait_copied(): the caller may change the state at once.
     bool submit(std::uint64_t step, const State& state, Seconds patience = Seconds(0));
 
     bool busy() const;

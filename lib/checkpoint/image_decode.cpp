@@ -1,4 +1,4 @@
-#include <hdf5_hl.h>
+#include <atomic>
 
 #include <mastic/checkpoint/hdf5_handle.hpp>
 #include <mastic/checkpoint/image.hpp>
@@ -14,14 +14,47 @@ struct Source {
     std::string file_name;
 };
 
+// HDF5 asks these for the memory of an image. All hand out the one buffer that `source` views, so that
+// nothing is copied or freed; it is opened read-only, so nothing is written. (H5LTopen_file_image does the
+// same, but leaks at each call.)
+void* lend_memory(std::size_t, H5FD_file_image_op_t, void* source) {
+    return const_cast<std::byte*>(static_cast<const Source*>(source)->bytes.data());
+}
+void* copy_nothing(void* to, const void*, std::size_t, H5FD_file_image_op_t, void*) {
+    return to;
+}
+void* never_grow(void*, std::size_t, H5FD_file_image_op_t, void*) {
+    return nullptr;
+}
+herr_t keep_memory(void*, H5FD_file_image_op_t, void*) {
+    return 0;
+}
+void* same_source(void* source) {
+    return source;
+}
+herr_t keep_source(void*) {
+    return 0;
+}
+
+// `source` must outlive the file.
 Hdf5Handle open_image(const Source& source) {
-    // HDF5 reads our memory in place and never frees it; it is opened read-only, so the cast writes nothing.
+    static std::atomic<unsigned> counter = 0;
     void* memory = const_cast<std::byte*>(source.bytes.data());
-    return Hdf5Handle(
-        check_hdf5(H5LTopen_file_image(memory, source.bytes.size(),
-                                       H5LT_FILE_IMAGE_DONT_COPY | H5LT_FILE_IMAGE_DONT_RELEASE),
-                   source.file_name + ": not readable as HDF5"),
-        H5Fclose);
+    const Hdf5Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
+    constexpr std::size_t increment = 64 << 10;
+    H5FD_file_image_callbacks_t callbacks{lend_memory,
+                                          copy_nothing,
+                                          never_grow,
+                                          keep_memory,
+                                          same_source,
+                                          keep_source,
+                                          const_cast<Source*>(&source)};
+    const std::string what = source.file_name + ": not readable as HDF5";
+    check_hdf5(H5Pset_fapl_core(access.id(), increment, 0), what);
+    check_hdf5(H5Pset_file_image_callbacks(access.id(), &callbacks), what);
+    check_hdf5(H5Pset_file_image(access.id(), memory, source.bytes.size()), what);
+    const std::string name = "/dev/null/mastic-restored-" + std::to_string(counter++);  // never opened
+    return Hdf5Handle(check_hdf5(H5Fopen(name.c_str(), H5F_ACC_RDONLY, access.id()), what), H5Fclose);
 }
 
 herr_t keep_link_name(hid_t, const char* name, const H5L_info_t*, void* names) {

@@ -21,43 +21,6 @@ std::uint64_t round_up(std::uint64_t value, std::uint64_t multiple) {
     return (value + multiple - 1) / multiple * multiple;
 }
 
-struct Copy {
-    std::byte* to;
-    const std::byte* from;
-    std::uint64_t count;
-};
-
-void run(const std::vector<Copy>& copies) {
-    for (const Copy& copy : copies) {
-        std::memcpy(copy.to, copy.from, copy.count);
-    }
-}
-
-// Cuts the copies into `parts` lists of about the same number of bytes.
-std::vector<std::vector<Copy>> share_out(const std::vector<Copy>& copies, std::size_t parts) {
-    std::uint64_t total = 0;
-    for (const Copy& copy : copies) {
-        total += copy.count;
-    }
-    const std::uint64_t share = round_up(total / parts + 1, alignment);
-    std::vector<std::vector<Copy>> lists(parts);
-    std::size_t part = 0;
-    std::uint64_t room = share;
-    for (Copy rest : copies) {
-        while (rest.count > 0) {
-            const std::uint64_t now = std::min(rest.count, room);
-            lists[part].push_back({rest.to, rest.from, now});
-            rest = {rest.to + now, rest.from + now, rest.count - now};
-            room -= now;
-            if (room == 0 && part + 1 < parts) {
-                ++part;
-                room = share;
-            }
-        }
-    }
-    return lists;
-}
-
 }  // namespace
 
 void Snapshot::Free::operator()(std::byte* memory) const {
@@ -81,24 +44,60 @@ void Snapshot::reserve(std::uint64_t bytes) {
     capacity_ = size;
 }
 
-void Snapshot::copy(const State& state, int threads) {
-    state_ = State{};
+void Snapshot::run(const std::vector<Copy>& copies) {
+    for (const Copy& copy : copies) {
+        std::memcpy(copy.to, copy.from, copy.count);
+    }
+}
+
+// Cuts the copies into `parts` lists of about the same number of bytes.
+std::vector<std::vector<Snapshot::Copy>> Snapshot::share_out(const std::vector<Copy>& copies, std::size_t parts) {
+    std::uint64_t total = 0;
+    for (const Copy& copy : copies) {
+        total += copy.count;
+    }
+    const std::uint64_t share = round_up(total / parts + 1, alignment);
+    std::vector<std::vector<Copy>> lists(parts);
+    std::size_t part = 0;
+    std::uint64_t room = share;
+    for (Copy rest : copies) {
+        while (rest.count > 0) {
+            const std::uint64_t now = std::min(rest.count, room);
+            lists[part].push_back({rest.to, rest.from, now});
+            rest = {rest.to + now, rest.from + now, rest.count - now};
+            room -= now;
+            if (room == 0 && part + 1 < parts) {
+                ++part;
+                room = share;
+            }
+        }
+    }
+    return lists;
+}
+
+void Snapshot::prepare(const State& state) {
+    state_ = source_ = State{};
+    copies_.clear();
     std::uint64_t needed = 0;
     for (const StateEntry& entry : state.entries) {
         check_entry(entry);
         needed += round_up(entry.bytes.size(), alignment);
     }
     reserve(needed);
+    source_ = state;
     State copied = state;
-    std::vector<Copy> copies;
     std::byte* place = memory_.get();
     for (StateEntry& entry : copied.entries) {
-        copies.push_back({place, entry.bytes.data(), entry.bytes.size()});
+        copies_.push_back({place, entry.bytes.data(), entry.bytes.size()});
         entry.bytes = {place, entry.bytes.size()};
         entry.owner = nullptr;
         place += round_up(entry.bytes.size(), alignment);
     }
-    const auto lists = share_out(copies, static_cast<std::size_t>(std::max(1, threads)));
+    state_ = std::move(copied);
+}
+
+void Snapshot::copy(int threads) {
+    const auto lists = share_out(copies_, static_cast<std::size_t>(std::max(1, threads)));
     {
         std::vector<std::jthread> helpers;
         for (std::size_t part = 1; part < lists.size(); ++part) {
@@ -106,7 +105,8 @@ void Snapshot::copy(const State& state, int threads) {
         }
         run(lists.front());
     }
-    state_ = std::move(copied);
+    copies_.clear();
+    source_ = State{};
 }
 
 }  // namespace mastic::checkpoint

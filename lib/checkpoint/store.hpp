@@ -34,7 +34,7 @@ struct StoreOptions {
     // For tests. Points, in order: those of write_durably for each image, "shard-written",
     // "manifest-written", "generation-proven", "old-set-aside" (only if the step existed),
     // "generation-visible", "generation-committed", "old-hidden", "old-removed" (both for each generation
-    // that retention removes).
+    // that is removed).
     FaultPoint fault_point;
 };
 

@@ -232,7 +232,9 @@ void CheckpointStore::publish(std::uint64_t step) const {
     pass("generation-visible");
     sync_directory(directory_);
     pass("generation-committed");
-    remove_tree(aside);
+    if (is_there(aside)) {
+        remove_generation({step, GenerationStatus::replaced, aside});
+    }
 }
 
 CommitReport CheckpointStore::retain(std::uint64_t proven) const {
@@ -286,7 +288,7 @@ void CheckpointStore::remove_leftovers() const {
         } else if (generation.status == GenerationStatus::replaced && !is_there(visible.path)) {
             rename_directory(generation.path, visible.path);
         } else if (generation.status == GenerationStatus::replaced && is_valid(visible)) {
-            remove_tree(generation.path);
+            remove_generation(generation);
         }
     }
     remove_if(directory_, [](const std::string& name) { return name.starts_with("best.json.tmp-"); });

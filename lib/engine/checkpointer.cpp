@@ -118,7 +118,7 @@ struct Checkpointer::Implementation {
         current_facts = state.facts;
         outcome.reset();
         started = Clock::now();
-        if (async && !async->submit(request.step, my_part(state), write_patience)) {
+        if (async && !async->start(request.step, my_part(state), write_patience)) {
             throw Error(ExitCode::io, "the checkpoint before step " + std::to_string(request.step) +
                                           " is not written after " + human(write_patience),
                         "check the file system of the run directory");
@@ -225,10 +225,15 @@ void Checkpointer::reserve(const checkpoint::State& state) {
     }
 }
 
-Seconds Checkpointer::save(const SaveRequest& request, const checkpoint::State& state) {
-    const auto begin = Clock::now();
+void Checkpointer::save(const SaveRequest& request, const checkpoint::State& state) {
     implementation_->save(request, state);
-    return Clock::now() - begin;
+}
+
+void Checkpointer::wait_copied() {
+    if (implementation_->async && !implementation_->async->wait_copied(write_patience)) {
+        throw Error(ExitCode::io, "the state is not copied for its checkpoint after " + human(write_patience),
+                    "the node is overloaded: check what else runs there");
+    }
 }
 
 bool Checkpointer::in_flight() const { return implementation_->current.has_value(); }

@@ -39,8 +39,10 @@ class Checkpointer {
     // Gets the memory for copies of such a state now, so that the first save need not wait for it.
     void reserve(const checkpoint::State& state);
 
-    // Waits for a save that is in flight, then starts this one. Returns the time that training stood still.
-    Seconds save(const SaveRequest& request, const checkpoint::State& state);
+    // Waits for a save that is in flight, then starts this one. What `state` views must not change before wait_copied().
+    void save(const SaveRequest& request, const checkpoint::State& state);
+    // Until the state of the last save is copied: before the next update of the weights. Error(io) after ten minutes.
+    void wait_copied();
 
     bool in_flight() const;
     // For the control word: this rank has a part of the save in flight, and it is written (or failed).

@@ -67,7 +67,8 @@ nlohmann::json facts_of(const TrainState& state, const ArithmeticFacts& arithmet
 checkpoint::State TrainState::view(const ArithmeticFacts& facts) const {
     checkpoint::State state;
     for (const auto& [name, tensor] : model::named_weights(*network)) {
-        state.entries.push_back(entry_of(weights_prefix + name, tensor));
+        // Buffers change in the forward pass, while the copy of a checkpoint may still be under way.
+        state.entries.push_back(entry_of(weights_prefix + name, tensor.requires_grad() ? tensor : tensor.clone()));
     }
     for (const auto& [name, tensor] : optimizer->state().tensors) {
         state.entries.push_back(entry_of(optimizer_prefix + name, tensor));

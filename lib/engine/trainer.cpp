@@ -227,6 +227,10 @@ void Trainer::apply_update(const StepAgreement& agreed) {
     if (limit > 0) {
         optimizer::clip_by_global_norm(reducer_.flat_gradients(), limit);
     }
+    {
+        const PhaseTimer stall(times_.checkpoint_stall, parts_.trace, "checkpoint stall");
+        parts_.checkpointer.wait_copied();  // forward and backward changed nothing that is saved
+    }
     learning_rate_ = parts_.schedule.rate(parts_.state.samples);
     parts_.state.optimizer->set_learning_rate(learning_rate_);
     parts_.state.optimizer->step();

@@ -75,6 +75,28 @@ TEST(AsyncWriter, WhatIsWrittenIsTheStateAtTheTimeOfTheCall) {
     }
 }
 
+TEST(AsyncWriter, AStartedCopyKeepsWhatItCopiesAliveAndTellsWhenItIsDone) {
+    const TempDir directory;
+    const CheckpointStore store(directory.path());
+    AsyncCheckpointWriter writer(store, 0, 1);
+    EXPECT_TRUE(writer.wait_copied(Seconds(0)));
+    auto weights = std::make_shared<std::vector<float>>(1 << 20, 7.0f);
+    State state;
+    state.entries.push_back(whole_entry("model/w", DataType::float32, {1 << 20},
+                                        std::as_bytes(std::span(*weights)), weights));
+    const std::weak_ptr<std::vector<float>> watched = weights;
+    ASSERT_TRUE(writer.start(1, state));
+    state = State{};
+    weights.reset();
+    ASSERT_TRUE(writer.wait_copied(long_enough));
+    const auto outcome = writer.wait(long_enough);
+    ASSERT_TRUE(outcome);
+    EXPECT_TRUE(watched.expired());
+    commit(store, *outcome);
+    const std::vector<float> expected(1 << 20, 7.0f);
+    EXPECT_TRUE(std::ranges::equal(store.restore()->state.entries[0].bytes, std::as_bytes(std::span(expected))));
+}
+
 TEST(AsyncWriter, WhileAWriteIsInFlightASecondIsRefusedOrWaits) {
     const TempDir directory;
     Gate gate;
@@ -195,14 +217,16 @@ TEST(Snapshot, CopiesTheSameWithAnyNumberOfThreadsAndReusesItsMemory) {
     const std::byte* memory = nullptr;
     for (const int threads : {1, 2, 3, 7}) {
         const auto step = static_cast<std::uint64_t>(threads);
-        snapshot.copy(state_of_step(step, 0, 1), threads);
+        snapshot.prepare(state_of_step(step, 0, 1));
+        snapshot.copy(threads);
         EXPECT_EQ(difference_from_step(snapshot.state(), step, 1), "") << threads;
         const std::byte* now = snapshot.state().entries[0].bytes.data();
         EXPECT_TRUE(memory == nullptr || now == memory);
         memory = now;
     }
     EXPECT_EQ(snapshot.state().facts, "{}");
-    snapshot.copy(State{}, 4);
+    snapshot.prepare(State{});
+    snapshot.copy(4);
     EXPECT_TRUE(snapshot.state().entries.empty());
 }
 

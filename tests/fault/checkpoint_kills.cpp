@@ -16,6 +16,7 @@
 #include "support/temp_dir.hpp"
 
 #include <mastic/checkpoint/async_writer.hpp>
+#include <mastic/checkpoint/verify.hpp>
 #include <mastic/core/error.hpp>
 #include <mastic/core/random.hpp>
 
@@ -127,6 +128,9 @@ std::uint64_t judge(const std::filesystem::path& directory, int writers, const P
             for (const Skipped& skipped : restored->skipped) {
                 problem += " skipped " + skipped.generation + ": " + skipped.reason;
             }
+        }
+        if (!verify(directory).all_valid()) {
+            problem += " half a generation is visible:\n" + to_text(verify(directory));
         }
         if (step < committed || step > started) {
             problem += " step " + std::to_string(step) + " restored";

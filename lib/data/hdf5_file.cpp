@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <mastic/core/error.hpp>
+#include <mastic/core/hdf5_mutex.hpp>
 #include <mastic/core/suggest.hpp>
 #include <mastic/data/content_kind.hpp>
 #include <mastic/data/file_content.hpp>
@@ -235,6 +236,7 @@ class Hdf5Dataset {
 }  // namespace
 
 Array read_hdf5_dataset(const std::filesystem::path& path, const std::string& name) {
+    const std::scoped_lock hdf5_is_mine(hdf5_mutex());
     // After damaged files HDF5 1.10 miscounts its objects and complains at exit; ours are all closed by then.
     H5dont_atexit();
     const SilentErrors silent;

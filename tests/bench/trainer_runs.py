@@ -70,14 +70,22 @@ def trainer_command(binary, model, work, ranks, steps, run_dir, extra=()):
     return [binary, *(f"--{name}={value}" for name, value in options.items()), *extra]
 
 
-def step_records(run_dir):
+def records_of(run_dir, kind):
     """Records of complete lines only: a run may be writing."""
     try:
         with open(os.path.join(run_dir, "metrics.jsonl"), encoding="utf-8") as file:
             lines = file.read().split("\n")[:-1]
     except FileNotFoundError:
         return []
-    return [record for record in map(json.loads, lines) if record["type"] == "step"]
+    return [record for record in map(json.loads, lines) if record["type"] == kind]
+
+
+def step_records(run_dir):
+    return records_of(run_dir, "step")
+
+
+def checkpoint_steps(run_dir):
+    return [record["step"] for record in records_of(run_dir, "event") if record["kind"] == "checkpoint"]
 
 
 def step_times(records):

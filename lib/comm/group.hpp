@@ -80,7 +80,7 @@ class Request {
 
     bool valid() const { return state_ != nullptr; }
     bool test() const;  // true once done; rethrows the operation's error
-    // Waits without spinning. After `GroupOptions::stall_report` a message names the operation; after
+    // Waits without spinning. After `GroupOptions::stall_report` a message names the operation and the ranks that are missing; after
     // `GroupOptions::timeout` it throws Error(collective).
     void wait() const;
     // Seconds from start on the progress thread to completion; valid once done.

@@ -4,6 +4,21 @@
 
 namespace mastic::comm {
 
+void OperationQueue::push(QueuedOperation entry) {
+    entry.number = next_number_++;
+    waiting_.push_back(std::move(entry));
+}
+
+const QueuedOperation* OperationQueue::oldest() const {
+    const QueuedOperation* oldest = waiting_.empty() ? nullptr : &waiting_.front();
+    for (const auto& entry : running_) {
+        if (oldest == nullptr || entry.number < oldest->number) {
+            oldest = &entry;
+        }
+    }
+    return oldest;
+}
+
 bool OperationQueue::lane_is_free(const QueuedOperation& entry) const {
     const auto same_lane = [&entry](const QueuedOperation& other) { return other.lane == entry.lane; };
     return std::none_of(running_.begin(), running_.end(), same_lane) &&

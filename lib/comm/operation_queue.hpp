@@ -26,19 +26,23 @@ namespace mastic::comm {
 
 struct QueuedOperation {
     std::uint64_t ticket = 0;  // age, over all queues of the thread
+    std::uint64_t number = 0;  // age in its queue, from 0; given by push()
     int lane = 0;
     int priority = 0;
     bool exclusive = false;
     std::unique_ptr<Operation> operation;
     std::shared_ptr<Request::State> state;
-    Clock::time_point started{};
+    Clock::time_point started{};  // zero while it waits
 };
 
 class OperationQueue {
   public:
     explicit OperationQueue(int limit) : limit_(limit) {}
 
-    void push(QueuedOperation entry) { waiting_.push_back(std::move(entry)); }
+    void push(QueuedOperation entry);
+    std::uint64_t next_number() const { return next_number_; }
+    // Running or waiting; null if there is none.
+    const QueuedOperation* oldest() const;
     // Moves the next operation with a ticket below `fence` from waiting to running; null if none may start.
     QueuedOperation* start_next(std::uint64_t fence);
     // The oldest exclusive operation that waits, if any.
@@ -60,6 +64,7 @@ class OperationQueue {
     QueuedOperation* move_to_running(Position position);
 
     int limit_;
+    std::uint64_t next_number_ = 0;
     std::list<QueuedOperation> waiting_;  // by age
     std::list<QueuedOperation> running_;
 };

@@ -4,6 +4,7 @@
 #include <condition_variable>
 #include <limits>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -56,6 +57,8 @@ struct ProgressThread::Shared {
         QueuedOperation* entry = nullptr;
     };
     std::vector<Active> active;  // of the progress thread alone
+    std::shared_ptr<RollPost> post;
+    Clock::time_point next_roll_call{};
 
     void run();
     Active pick();
@@ -64,7 +67,10 @@ struct ProgressThread::Shared {
     void finish(const Active& done, std::exception_ptr error, std::unique_lock<std::mutex>& lock);
     bool anything_waiting() const;
     void set_broken_aside();
+    void attend_roll_calls(std::unique_lock<std::mutex>& lock);
+    std::vector<RollLetter> answer(const std::vector<RollWord>& words);
     void pause(Backoff& backoff, std::unique_lock<std::mutex>& lock);
+    void rest(std::unique_lock<std::mutex>& lock);
 };
 
 class ProgressThread::Channel : public StallSource {
@@ -72,13 +78,13 @@ class ProgressThread::Channel : public StallSource {
     Channel(const ChannelOptions& channel_options, std::weak_ptr<Shared> owner)
         : options(channel_options), queue(channel_options.operations_in_flight), owner_(std::move(owner)) {}
 
-    std::string describe_in_flight() const override {
+    std::string describe_stall() const override {
         const auto shared = owner_.lock();
         if (!shared) {
             return "nothing";
         }
         const std::lock_guard lock(shared->mutex);
-        return queue.describe(Clock::now());
+        return queue.describe(Clock::now()) + "; " + describe_missing();
     }
 
     void declare_broken(const std::string& reason) override {
@@ -103,11 +109,42 @@ class ProgressThread::Channel : public StallSource {
         }
     }
 
+    // Early enough for the answers to be here before the first report, or before the time-out.
+    Seconds ask_after() const { return std::min(options.limits.stall_report, options.limits.timeout) / 2; }
+    Clock::duration roll_call_interval() const { return to_ticks(ask_after() / 4); }
+
+    RollCall::Position position() const {
+        const QueuedOperation* oldest = queue.oldest();
+        return oldest == nullptr ? RollCall::Position{.number = queue.next_number()}
+                                 : RollCall::Position{oldest->number, oldest->state->name, true};
+    }
+
+    bool stalls(Clock::time_point now) const {
+        const QueuedOperation* oldest = queue.oldest();
+        return broken.empty() && oldest != nullptr && oldest->started != Clock::time_point{} &&
+               now - oldest->started >= to_ticks(ask_after());
+    }
+
     const ChannelOptions options;
-    OperationQueue queue;  // guarded by Shared::mutex, as is `broken`
+    OperationQueue queue;  // guarded by Shared::mutex, as are the following
     std::string broken;
+    std::optional<RollCall> roll;
 
   private:
+    std::string describe_missing() const {
+        const QueuedOperation* oldest = queue.oldest();
+        if (oldest != nullptr && oldest->exclusive) {
+            return "ranks unknown, since '" + oldest->state->name +
+                   "' blocks the progress thread (native-blocking)";
+        }
+        // A question, its way to a rank that looks for it and the way back each take an interval at most.
+        const bool answers_are_due =
+            roll && oldest != nullptr &&
+            Clock::now() - oldest->started >= to_ticks(ask_after()) + 3 * roll_call_interval();
+        const std::string missing = answers_are_due ? roll->describe(position()) : "";
+        return missing.empty() ? "a rank is late, stopped or lost" : missing;
+    }
+
     std::weak_ptr<Shared> owner_;
 };
 
@@ -220,6 +257,54 @@ void ProgressThread::Shared::set_broken_aside() {
     }
 }
 
+std::vector<RollLetter> ProgressThread::Shared::answer(const std::vector<RollWord>& words) {
+    std::vector<RollLetter> letters;
+    for (const RollWord& word : words) {
+        const auto channel = std::find_if(channels.begin(), channels.end(), [&word](const auto& candidate) {
+            return candidate->roll && candidate->roll->group() == word.group;
+        });
+        if (channel != channels.end()) {
+            (*channel)->roll->hear(word, (*channel)->position(), letters);
+        } else if (word.kind == RollWord::Kind::question) {
+            letters.push_back(not_open_answer(word));
+        }
+    }
+    return letters;
+}
+
+void ProgressThread::Shared::attend_roll_calls(std::unique_lock<std::mutex>& lock) {
+    const auto now = Clock::now();
+    if (now < next_roll_call) {
+        return;
+    }
+    const auto mailbox = post;
+    lock.unlock();
+    const std::vector<RollWord> words = mailbox->receive();
+    lock.lock();
+    std::vector<RollLetter> letters = answer(words);
+    next_roll_call = Clock::time_point::max();
+    for (const auto& channel : channels) {
+        if (!channel->roll) {
+            continue;
+        }
+        next_roll_call = std::min(next_roll_call, now + channel->roll_call_interval());
+        if (channel->stalls(now)) {
+            channel->roll->ask(channel->position(), letters);
+        }
+    }
+    lock.unlock();
+    mailbox->send(letters);
+    lock.lock();
+}
+
+void ProgressThread::Shared::rest(std::unique_lock<std::mutex>& lock) {
+    if (post && post->works_when_idle() && next_roll_call != Clock::time_point::max()) {
+        work.wait_until(lock, next_roll_call);
+    } else {
+        work.wait(lock);
+    }
+}
+
 void ProgressThread::Shared::pause(Backoff& backoff, std::unique_lock<std::mutex>& lock) {
     PollPolicy policy = PollPolicy::sleep;
     for (const Active& entry : active) {
@@ -239,13 +324,16 @@ void ProgressThread::Shared::run() {
     Backoff backoff;
     std::unique_lock lock(mutex);
     for (;;) {
+        if (post && (!active.empty() || post->works_when_idle())) {
+            attend_roll_calls(lock);
+        }
         start_all(lock);
         if (active.empty() && !anything_waiting()) {
             std::erase_if(channels, [](const auto& channel) { return channel.use_count() == 1; });
             if (stopping) {
                 break;
             }
-            work.wait(lock, [this] { return stopping || anything_waiting(); });
+            rest(lock);
             backoff.reset();
             continue;
         }
@@ -289,6 +377,15 @@ std::shared_ptr<ProgressThread::Channel> ProgressThread::open_channel(const Chan
     const std::lock_guard lock(shared_->mutex);
     shared_->channels.push_back(channel);
     return channel;
+}
+
+void ProgressThread::join_roll_call(const std::shared_ptr<Channel>& channel, RollMembers members,
+                                    std::shared_ptr<RollPost> post) {
+    const std::lock_guard lock(shared_->mutex);
+    channel->roll.emplace(std::move(members));
+    shared_->post = std::move(post);
+    shared_->next_roll_call = {};
+    shared_->work.notify_one();
 }
 
 Request ProgressThread::submit(const std::shared_ptr<Channel>& channel, Submission submission) {

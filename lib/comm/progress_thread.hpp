@@ -1,5 +1,6 @@
 // The one thread of a process that drives its groups' operations: the caller computes meanwhile. It sleeps
-// while nothing is in flight, and otherwise polls as gently as the groups' poll policies ask.
+// while nothing is in flight (but for a look at the roll calls now and then), and otherwise polls as gently as the groups'
+// poll policies ask.
 #pragma once
 
 #include <functional>
@@ -9,6 +10,7 @@
 #include <mastic/comm/operation.hpp>
 #include <mastic/comm/poll_policy.hpp>
 #include <mastic/comm/request.hpp>
+#include <mastic/comm/roll_call.hpp>
 
 namespace mastic::comm {
 
@@ -36,6 +38,11 @@ class ProgressThread {
     ProgressThread& operator=(const ProgressThread&) = delete;
 
     std::shared_ptr<Channel> open_channel(const ChannelOptions& options);
+    // From now on stalls of this channel name the ranks that are missing (see roll_call.hpp), and other ranks'
+    // questions about it are answered; between two looks at the post an eighth of the stall report passes. All
+    // channels have the same post.
+    void join_roll_call(const std::shared_ptr<Channel>& channel, RollMembers members,
+                        std::shared_ptr<RollPost> post);
     // Thread-safe. Throws Error(collective) after a time-out on this channel, Error(usage) after shutdown.
     Request submit(const std::shared_ptr<Channel>& channel, Submission submission);
     // Runs `function` on the progress thread as an exclusive operation.

@@ -75,15 +75,14 @@ void Request::State::wait() {
 
 void Request::State::report_stall(Seconds waited) const {
     const auto source = source_.lock();
-    spdlog::warn("waiting for '{}' since {}; in flight: {}; a rank is late, stopped or lost (time-out at {})",
-                 name, human(waited), source ? source->describe_in_flight() : "unknown",
-                 human(limits.timeout));
+    spdlog::warn("waiting for '{}' since {}; in flight: {} (time-out at {})", name, human(waited),
+                 source ? source->describe_stall() : "unknown", human(limits.timeout));
 }
 
 void Request::State::give_up(Seconds waited) const {
     const auto source = source_.lock();
     const std::string message = "'" + name + "' did not complete within " + human(waited) +
-                                "; in flight: " + (source ? source->describe_in_flight() : "unknown");
+                                "; in flight: " + (source ? source->describe_stall() : "unknown");
     if (source) {
         source->declare_broken(message);
     }

@@ -27,8 +27,9 @@ struct WaitLimits {
 class StallSource {
   public:
     virtual ~StallSource() = default;
-    // The operations under way and waiting, for people: "bucket 3 (31 s), bucket 4 (waits to start)".
-    virtual std::string describe_in_flight() const = 0;
+    // The operations under way and waiting, and the ranks that are missing, for people: "'bucket 3' (started 31 s
+    // ago), 'bucket 4' (waits to start); missing in 'bucket 3': rank 1 (not started)".
+    virtual std::string describe_stall() const = 0;
     // After a time-out: everything that is in flight or waits fails with `reason`, and nothing can be started any more.
     virtual void declare_broken(const std::string& reason) = 0;
 };

@@ -135,6 +135,7 @@ TEST_F(TrainEnd, AStalledRankIsReportedAndEndsTheRun) {
                                       "--allreduce.timeout", "3s"}));
     EXPECT_EQ(result.exit_code, 7) << result.text;
     EXPECT_NE(result.text.find("bucket 0"), std::string::npos) << result.text;
+    EXPECT_NE(result.text.find("rank 1 (not started)"), std::string::npos) << result.text;
     EXPECT_EQ(record_of(run).attempt.exit_code, 7);
 }
 

@@ -10,6 +10,7 @@
 
 #include <mastic/comm/mpi/detail/check.hpp>
 #include <mastic/comm/mpi/detail/launcher.hpp>
+#include <mastic/comm/mpi/detail/roll_post.hpp>
 #include <mastic/comm/mpi/detail/runtime.hpp>
 #include <mastic/job/bounded_exit.hpp>
 
@@ -64,6 +65,10 @@ struct MpiSession::Impl {
         check(MPI_Comm_dup(MPI_COMM_WORLD, &world), "MPI_Comm_dup");
         runtime = std::make_shared<detail::Runtime>();
         runtime->placement = detail::find_placement(world);
+        // A program that started MPI itself may call it while nothing is in flight.
+        int level = MPI_THREAD_SINGLE;
+        check(MPI_Query_thread(&level), "MPI_Query_thread");
+        runtime->roll_post = detail::make_roll_post(world, owns_mpi || level == MPI_THREAD_MULTIPLE);
     }
 
     // The last barrier. In small worlds an all-to-all goes first: with every connection used once more,
@@ -80,7 +85,11 @@ struct MpiSession::Impl {
             }
         }
         MPI_Ibarrier(world, &request);
-        return completes_within(request, limit);
+        if (!completes_within(request, limit)) {
+            return false;
+        }
+        runtime->roll_post->receive();  // words that nobody has read: less for MPI_Finalize to clear up
+        return true;
     }
 
     void finalize_or_leave(int code) {
@@ -105,10 +114,10 @@ MpiSession::MpiSession(const SessionOptions& options) : impl_(std::make_unique<I
 
 MpiSession::~MpiSession() {
     const bool clean = impl_->runtime->progress.shutdown(impl_->options.finalize);
-    if (!impl_->owns_mpi) {
-        return;
-    }
     if (clean) {
+        impl_->runtime->roll_post->receive();  // as in wait_for_all
+    }
+    if (clean && impl_->owns_mpi) {
         impl_->finalize_or_leave(static_cast<int>(ExitCode::collective));
     }
 }

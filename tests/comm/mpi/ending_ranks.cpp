@@ -1,5 +1,6 @@
 // The ranks of ending_test.cpp: each way in which a run ends, by name.
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -30,11 +31,14 @@ void sum_once(Group& group) {
     group.allreduce(view_of(std::span(values)), ReduceOp::sum, {.name = "bucket 0"});
 }
 
-// Rank 1 never starts bucket 7.
-void stall(MpiSession& session, const std::string& algorithm) {
+// Rank 1 never starts bucket 7, since it sleeps or since it is stopped.
+void stall(MpiSession& session, const std::string& algorithm, bool stopped = false) {
     const auto group = session.make_group(impatient(algorithm));
     sum_once(*group);
     if (session.rank() == 1) {
+        if (stopped) {
+            raise(SIGSTOP);
+        }
         std::this_thread::sleep_for(std::chrono::seconds(60));
     }
     std::vector<float> values(100'000, 1);
@@ -66,6 +70,7 @@ const std::map<std::string, std::function<void(MpiSession&)>> ways = {
          std::this_thread::sleep_for(std::chrono::milliseconds(400 * session.rank()));
      }},
     {"stall-pipelined", [](MpiSession& session) { stall(session, "native-pipelined"); }},
+    {"stopped", [](MpiSession& session) { stall(session, "native-pipelined", true); }},
     {"stall-blocking", [](MpiSession& session) { stall(session, "native-blocking"); }},
     {"disagree", disagree},
     {"hang-everywhere", [](MpiSession&) { attach_hang(); }},

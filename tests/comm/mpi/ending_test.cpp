@@ -43,12 +43,17 @@ TEST(Ending, AHangInFinalizeIsLeftWithTheCodeOfTheRun) {
     }
 }
 
-TEST(Ending, AStallNamesTheOperationAndEndsWithCode7) {
-    for (const char* way : {"stall-pipelined", "stall-blocking"}) {
-        const CommandResult result = run(2, way, 0);
+TEST(Ending, AStallNamesOperationAndRankAndEndsWithCode7) {
+    const std::pair<const char*, const char*> ways[] = {
+        {"stall-pipelined", "missing in 'bucket 7': rank 1 (not started)"},
+        {"stopped", "missing in 'bucket 7': rank 1 (no answer: busy, stopped or lost)"},
+        {"stall-blocking", "ranks unknown, since 'bucket 7' blocks the progress thread (native-blocking)"}};
+    for (const auto& [way, missing] : ways) {
+        const CommandResult result = run(3, way, 0);
         EXPECT_EQ(result.exit_code, 7) << way << result.error;
         EXPECT_THAT(result.output + result.error, HasSubstr("waiting for 'bucket 7' since")) << way;
         EXPECT_THAT(result.error, HasSubstr("[rank 0] 'bucket 7' did not complete within")) << way;
+        EXPECT_THAT(result.error, HasSubstr(missing)) << way;
     }
 }
 

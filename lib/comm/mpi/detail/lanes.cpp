@@ -10,14 +10,15 @@ namespace {
 
 class LaneCreation : public Operation {
   public:
-    LaneCreation(std::shared_ptr<Lanes> lanes, MPI_Comm parent, int count, int node)
-        : lanes_(std::move(lanes)), parent_(parent), count_(static_cast<std::size_t>(count)), node_(node) {}
+    LaneCreation(std::shared_ptr<Lanes> lanes, MPI_Comm parent, int count, const GroupStart& mine)
+        : lanes_(std::move(lanes)), parent_(parent), count_(static_cast<std::size_t>(count)), mine_(mine) {}
 
     void start() override {
         check(MPI_Comm_rank(parent_, &lanes_->rank), "MPI_Comm_rank");
         check(MPI_Comm_size(parent_, &lanes_->size), "MPI_Comm_size");
-        nodes_.resize(static_cast<std::size_t>(lanes_->size));
-        check(MPI_Iallgather(&node_, 1, MPI_INT, nodes_.data(), 1, MPI_INT, parent_, &request_),
+        all_.resize(static_cast<std::size_t>(lanes_->size));
+        constexpr int bytes = sizeof(GroupStart);
+        check(MPI_Iallgather(&mine_, bytes, MPI_BYTE, all_.data(), bytes, MPI_BYTE, parent_, &request_),
               "MPI_Iallgather");
     }
 
@@ -32,7 +33,7 @@ class LaneCreation : public Operation {
             lanes_->comms.push_back(next_);
         }
         if (lanes_->comms.size() == count_) {
-            lanes_->nodes = static_cast<int>(std::set<int>(nodes_.begin(), nodes_.end()).size());
+            describe_group();
             return Step::complete;
         }
         check(MPI_Comm_idup(parent_, &next_, &request_), "MPI_Comm_idup");
@@ -40,11 +41,23 @@ class LaneCreation : public Operation {
     }
 
   private:
+    void describe_group() {
+        std::set<int> nodes;
+        for (const GroupStart& start : all_) {
+            nodes.insert(start.node);
+            lanes_->processes.push_back(start.process);
+        }
+        lanes_->nodes = static_cast<int>(nodes.size());
+        const GroupStart& first = all_.front();
+        lanes_->group_name =
+            std::uint64_t(static_cast<unsigned>(first.process)) << 32 | static_cast<unsigned>(first.count);
+    }
+
     std::shared_ptr<Lanes> lanes_;
     MPI_Comm parent_;
     std::size_t count_;
-    int node_;
-    std::vector<int> nodes_;  // by rank
+    GroupStart mine_;
+    std::vector<GroupStart> all_;  // by rank
     MPI_Comm next_ = MPI_COMM_NULL;
     MPI_Request request_ = MPI_REQUEST_NULL;
 };
@@ -52,8 +65,8 @@ class LaneCreation : public Operation {
 }  // namespace
 
 std::unique_ptr<Operation> make_lane_creation(std::shared_ptr<Lanes> lanes, MPI_Comm parent, int count,
-                                              int node) {
-    return std::make_unique<LaneCreation>(std::move(lanes), parent, count, node);
+                                              const GroupStart& mine) {
+    return std::make_unique<LaneCreation>(std::move(lanes), parent, count, mine);
 }
 
 void free_lanes(Lanes& lanes) {

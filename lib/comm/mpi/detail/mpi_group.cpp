@@ -166,10 +166,13 @@ std::unique_ptr<Group> make_mpi_group(std::shared_ptr<Runtime> runtime, MPI_Comm
     const auto channel = runtime->progress.open_channel({options.operations_in_flight, poll, options.limits});
     auto lanes = std::make_shared<Lanes>();
     const int count = options.operations_in_flight + spare_lanes;
+    const GroupStart mine{runtime->placement.node, runtime->placement.rank, runtime->groups_started++};
     runtime->progress
-        .submit(channel, {.operation = make_lane_creation(lanes, parent, count, runtime->placement.node),
-                          .name = "start of a group"})
+        .submit(channel,
+                {.operation = make_lane_creation(lanes, parent, count, mine), .name = "start of a group"})
         .wait();
+    runtime->progress.join_roll_call(channel, {lanes->group_name, lanes->rank, lanes->processes},
+                                     runtime->roll_post);
     return std::make_unique<MpiGroup>(std::move(runtime), channel, lanes, options);
 }
 

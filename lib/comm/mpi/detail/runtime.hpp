@@ -1,6 +1,7 @@
 // What the groups of a session share, and outlives them.
 #pragma once
 
+#include <atomic>
 #include <memory>
 
 #include <mpi.h>
@@ -8,6 +9,7 @@
 #include <mastic/comm/mpi/detail/reductions.hpp>
 #include <mastic/comm/options.hpp>
 #include <mastic/comm/progress_thread.hpp>
+#include <mastic/comm/roll_call.hpp>
 
 namespace mastic::comm::detail {
 
@@ -26,6 +28,8 @@ Placement find_placement(MPI_Comm world);
 struct Runtime {
     Reductions reductions;
     Placement placement;
+    std::shared_ptr<RollPost> roll_post;
+    std::atomic<int> groups_started{0};
     ProgressThread progress;
 };
 

@@ -120,8 +120,8 @@ StoredSamples read_samples(const DatasetOptions& options, const std::string& for
     if (options.with_targets) {
         const auto& path = options.targets.empty() && format == "hdf5" ? options.inputs : options.targets;
         if (path.empty()) {
-            throw Error(ExitCode::usage, "data.targets is not set",
-                        "name the file with the labels of " + options.inputs);
+            throw Error(ExitCode::usage, "the targets of " + options.inputs + " are not named",
+                        "set data.train_targets or data.test_targets to the file with its labels");
         }
         const auto target_format = options.format == "auto" ? format_of(path, false) : format;
         samples.targets = read_array(path, target_format, options.target_name);

@@ -31,7 +31,16 @@ std::shared_ptr<const data::Dataset> open_train_data(const DataOptions& options)
     wanted.inputs = options.train_inputs;
     wanted.targets = options.train_targets;
     wanted.limit = options.limit;
-    return data::open_dataset(wanted);
+    std::shared_ptr<const data::Dataset> dataset = data::open_dataset(wanted);
+    const data::SampleLayout& layout = dataset->layout();
+    const std::uint64_t plausible = 1000 + 10 * dataset->size();
+    if (options.classes == 0 && layout.input_type != DataType::int64 &&
+        static_cast<std::uint64_t>(layout.classes) > plausible) {
+        throw Error(ExitCode::data, "the largest label is " + std::to_string(layout.classes - 1) + ", for " +
+                                        std::to_string(dataset->size()) + " samples",
+                    "labels count from 0; if that many classes are meant, set data.classes");
+    }
+    return dataset;
 }
 
 std::shared_ptr<const data::Dataset> open_test_data(const DataOptions& options, const data::SampleLayout& train) {
@@ -55,6 +64,14 @@ std::shared_ptr<const data::Dataset> open_inputs(const DataOptions& options, con
     wanted.inputs = path;
     wanted.with_targets = false;
     return data::open_dataset(wanted);
+}
+
+std::optional<data::Augmentation> augmentation_of(const TrainOptions& options, const data::SampleLayout& layout) {
+    if (options.data.crop == 0 && !options.data.flip) {
+        return std::nullopt;
+    }
+    return data::Augmentation({options.data.crop, options.data.flip, static_cast<std::uint64_t>(options.run.seed)},
+                              layout);
 }
 
 model::InputSpec input_spec(const data::SampleLayout& layout) {

@@ -6,6 +6,7 @@
 #include <mastic/checkpoint/store.hpp>
 #include <mastic/comm/mpi/session.hpp>
 #include <mastic/core/error.hpp>
+#include <mastic/data/array.hpp>
 #include <mastic/engine/command_context.hpp>
 #include <mastic/engine/data_setup.hpp>
 #include <mastic/engine/evaluator.hpp>
@@ -30,6 +31,16 @@ checkpoint::Selection selection_of(const std::string& use) {
     return checkpoint::Selection::at_step(std::stoull(use));
 }
 
+// A damaged pin is no reason not to use the newest checkpoint.
+bool has_best(const checkpoint::CheckpointStore& store) {
+    try {
+        return store.best().has_value();
+    } catch (const Error& error) {
+        spdlog::warn("{}: taking the newest checkpoint", error.what());
+        return false;
+    }
+}
+
 // A run's network with the weights of the chosen checkpoint. The layout comes from the training data, as in training.
 struct StoredRun {
     std::shared_ptr<const data::Dataset> train_data;
@@ -42,7 +53,7 @@ StoredRun load_stored_run(const CommandContext& context) {
     const checkpoint::CheckpointStore store(directory.checkpoints());
     std::string use = options.checkpoint.use;
     if (use == "auto") {
-        use = store.best() ? "best" : "newest";
+        use = has_best(store) ? "best" : "newest";
     }
     const auto restored = store.restore(selection_of(use));
     if (!restored) {
@@ -54,7 +65,7 @@ StoredRun load_stored_run(const CommandContext& context) {
     run.state.network = make_network(options, input_spec(run.train_data->layout()));
     run.state.optimizer = make_optimizer(options, *run.state.network);
     run.state.restore(restored->state);
-    spdlog::info("{} checkpoint: step {}", use, run.state.step);
+    spdlog::info("checkpoint of step {} ({})", run.state.step, use);
     return run;
 }
 
@@ -96,8 +107,10 @@ int predict_command(const CommandContext& context) {
     const auto file = create_prediction_file(arguments.at(2), layout.classes > 0);
     const auto inputs = open_inputs(context.options.data, arguments.at(1));
     if (inputs->layout().input_shape != layout.input_shape) {
-        throw Error(ExitCode::data, "the samples in " + arguments[1] + " have another shape than the training data",
-                    "check data.input_shape and the file");
+        throw Error(ExitCode::data, "the samples in " + arguments[1] + " are " +
+                                        data::to_string(inputs->layout().input_shape) + ", those of the training data " +
+                                        data::to_string(layout.input_shape),
+                    "give inputs only, without a column of labels; data.input_shape reshapes them");
     }
     for_each_output(inputs, {}, evaluator_options(context.options, layout), *run.state.network,
                     [&](const data::Batch& batch, const torch::Tensor& outputs) {

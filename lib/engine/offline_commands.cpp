@@ -1,6 +1,5 @@
 // Commands that only read and complete run directories.
 #include <chrono>
-#include <charconv>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
@@ -9,6 +8,7 @@
 #include <mastic/core/error.hpp>
 #include <mastic/core/file.hpp>
 #include <mastic/engine/command_context.hpp>
+#include <mastic/engine/rank_failure.hpp>
 #include <mastic/job/run_directory.hpp>
 #include <mastic/model/registry.hpp>
 #include <mastic/report/config_listing.hpp>
@@ -81,6 +81,30 @@ int report_command(const CommandContext& context) {
     return 0;
 }
 
+namespace {
+
+struct RunFailure {
+    ExitCode code = ExitCode::collective;
+    std::string reason;
+};
+
+// A rank that failed alone has left its reason. Else ranks were killed, whatever code the launcher gave: it may be the
+// number of a signal, and never means that the run is done.
+RunFailure what_ended(const job::RunDirectory& directory, const std::string& launcher_code) {
+    if (!launcher_code.empty() && (launcher_code.size() > 3 ||
+                                   launcher_code.find_first_not_of("0123456789") != launcher_code.npos)) {
+        throw Error(ExitCode::usage, "finish: '" + launcher_code + "' is not an exit code",
+                    "give a number from 0 to 255");
+    }
+    if (const auto failure = read_rank_failure(directory)) {
+        return {failure->code, "rank " + std::to_string(failure->rank) + ": " + failure->message};
+    }
+    return {ExitCode::collective,
+            "ranks were killed" + (launcher_code.empty() ? "" : "; the launcher gave code " + launcher_code)};
+}
+
+}  // namespace
+
 // A batch script calls this after srun: ranks that were killed could not say how it ended.
 int finish_command(const CommandContext& context) {
     const auto& arguments = context.invocation.positionals;
@@ -98,19 +122,12 @@ int finish_command(const CommandContext& context) {
                   << record.attempt.reason << "\n";
         return 0;
     }
-    int code = static_cast<int>(ExitCode::collective);
-    if (arguments.size() > 1) {
-        const std::string& text = arguments[1];
-        const auto parsed = std::from_chars(text.data(), text.data() + text.size(), code);
-        if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size() || code < 0 || code > 255) {
-            throw Error(ExitCode::usage, "finish: '" + text + "' is not an exit code", "give a number from 0 to 255");
-        }
-    }
+    const RunFailure failure = what_ended(directory, arguments.size() > 1 ? arguments[1] : "");
     if (!run.metrics.steps.empty()) {
         record.attempt.last_step = std::max(record.attempt.last_step, run.metrics.steps.back().step);
         record.samples = std::max(record.samples, run.metrics.steps.back().samples);
     }
-    report::finish(record, ExitCode{code}, "ranks were killed; the launcher gave code " + std::to_string(code), now());
+    report::finish(record, failure.code, failure.reason, now());
     report::write_run_record(directory.summary_file(), record);
     std::cout << "completed " << directory.summary_file().string() << "\n";
     return 0;
@@ -119,6 +136,9 @@ int finish_command(const CommandContext& context) {
 int verify_command(const CommandContext& context) {
     const std::filesystem::path given = context.options.checkpoint.verify;
     const std::filesystem::path inside = job::RunDirectory{given}.checkpoints();
+    if (std::filesystem::exists(inside) && !std::filesystem::is_directory(inside)) {
+        throw Error(ExitCode::io, inside.string() + " is not a directory", "move it away");
+    }
     const std::filesystem::path directory = std::filesystem::is_directory(inside) ? inside : given;
     if (!std::filesystem::is_directory(directory)) {
         throw Error(ExitCode::usage, "there is no directory " + given.string(), "name a run directory");

@@ -1,5 +1,6 @@
 #include <cstdio>
 #include <functional>
+#include <iostream>
 #include <map>
 #include <new>
 
@@ -158,6 +159,10 @@ int run(std::vector<std::string> arguments, const job::JobContext& job, const jo
     translate_torch_errors([&] {
         code = commands().at(invocation.command)({options, schema, invocation, job, blas, std::move(arguments)});
     });
+    std::cout.flush();
+    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0 || !std::cout) {
+        throw Error(ExitCode::io, "cannot write to standard output", "is the disk or pipe behind it full or closed?");
+    }
     return code;
 }
 

@@ -81,6 +81,7 @@ RunFiles::RunFiles(const job::RunDirectory& directory, const CommandContext& con
     std::ranges::sort(hosts);
     hosts.erase(std::unique(hosts.begin(), hosts.end()), hosts.end());
     record_.hosts = std::move(hosts);
+    limited_by_steps_ = context.options.train.max_steps > 0;
     record_.planned_samples = static_cast<std::int64_t>(planned_samples);
     record_.libraries = library_versions();
     record_.libraries["BLAS"] = context.blas.text;
@@ -90,6 +91,8 @@ RunFiles::RunFiles(const job::RunDirectory& directory, const CommandContext& con
             report::continue_from(record_, previous);
             record_.final_metrics = previous.final_metrics;
             record_.best = previous.best;
+            earlier_checkpoints_ = previous.checkpoints;
+            earlier_steps_ = previous.attempt.last_step;
         } catch (const Error& error) {
             spdlog::warn("{}: its history is lost", error.what());
         }
@@ -143,9 +146,8 @@ void RunFiles::finished(const TrainResult& result, const TrainState& state, std:
     if (checkpoint_step >= 0) {
         spdlog::info("newest checkpoint: step {} in {}", checkpoint_step, directory_.checkpoints().string());
     }
-    spdlog::info("try next:  mastic-train report {0}  |  mastic-train export {0} {0}/model.pt  |  again with more "
-                 "--train.epochs",
-                 directory);
+    spdlog::info("try next:  mastic-train report {0}  |  mastic-train export {0} {0}/model.pt  |  again with more {1}",
+                 directory, limited_by_steps_ ? "--train.max_steps" : "--train.epochs");
 }
 
 void RunFiles::failed(const Error& error) {

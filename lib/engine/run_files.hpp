@@ -31,6 +31,10 @@ class RunFiles {
     void started(const TrainState& state);
     report::MetricsWriter& metrics() { return metrics_; }
 
+    // What the start before this one left in run.json.
+    const std::vector<std::string>& earlier_checkpoints() const { return earlier_checkpoints_; }
+    std::int64_t earlier_steps() const { return earlier_steps_; }
+
     // Ends run.json, and tells the user what came out and what to do next.
     void finished(const TrainResult& result, const TrainState& state, std::int64_t checkpoint_step);
     void failed(const Error& error);
@@ -42,6 +46,9 @@ class RunFiles {
     job::RunDirectory directory_;
     report::MetricsWriter metrics_;
     report::RunRecord record_;
+    std::vector<std::string> earlier_checkpoints_;
+    std::int64_t earlier_steps_ = 0;
+    bool limited_by_steps_ = false;
 };
 
 }  // namespace mastic::engine

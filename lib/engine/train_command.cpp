@@ -12,7 +12,9 @@
 #include <mastic/core/log.hpp>
 #include <mastic/engine/command_context.hpp>
 #include <mastic/engine/data_setup.hpp>
+#include <mastic/engine/batch_tensors.hpp>
 #include <mastic/engine/network_setup.hpp>
+#include <mastic/engine/rank_failure.hpp>
 #include <mastic/engine/run_files.hpp>
 #include <mastic/engine/torch_errors.hpp>
 #include <mastic/engine/trainer.hpp>
@@ -48,8 +50,12 @@ comm::GroupOptions group_options(const AllreduceSection& allreduce, int threads)
 // A training from MPI to its last barrier, in the order of its stages.
 class TrainRun {
   public:
-    TrainRun(const CommandContext& context, comm::MpiSession& session)
-        : context_(context), options_(context.options), session_(session), directory_(options_.run.dir) {}
+    TrainRun(const CommandContext& context, comm::MpiSession& session, job::SignalWatch& signals)
+        : context_(context),
+          options_(context.options),
+          session_(session),
+          signals_(signals),
+          directory_(options_.run.dir) {}
 
     TrainResult run() {
         place();
@@ -66,6 +72,7 @@ class TrainRun {
 
     // What is known of the run by now, for run.json.
     RunFiles* files() { return files_.get(); }
+    const job::RunDirectory& directory() const { return directory_; }
     void flush_trace() { trace_.flush(); }
 
   private:
@@ -76,6 +83,9 @@ class TrainRun {
     void build();
     void open_directory();
     void resume();
+    void check_nothing_was_lost();
+    void repair_pin(const checkpoint::CheckpointStore& store);
+    void probe();
     std::string newest_checkpoint();
     TrainResult train();
     void describe_dry_run();
@@ -84,6 +94,7 @@ class TrainRun {
     const CommandContext& context_;
     const TrainOptions& options_;
     comm::MpiSession& session_;
+    job::SignalWatch& signals_;
     job::RunDirectory directory_;
     ArithmeticFacts arithmetic_;
     std::unique_ptr<comm::Group> group_;
@@ -163,6 +174,7 @@ void TrainRun::build() {
             state_.optimizer = make_optimizer(options_, *state_.network);
         });
         planned_samples_ = Trainer::planned_samples(options_, train_data_->size());
+        probe();
         schedule_.emplace(make_schedule(options_, planned_samples_));
         faults_ = FaultInjection(options_.train.inject, session_.rank());
     });
@@ -172,9 +184,27 @@ void TrainRun::build() {
         group_->broadcast(view, 0, {0, name});
     }
     if (first()) {
-        spdlog::info("model {}: {} parameters; {}", options_.model.name, model::parameter_count(*state_.network),
+        spdlog::info("model {}: {} parameters; learning rate {}",
+                     options_.model.file.empty() ? options_.model.name : options_.model.file, model::parameter_count(*state_.network),
                      schedule_->description());
     }
+}
+
+// One sample through network and loss: what does not fit together is told now, in a dry run too.
+void TrainRun::probe() {
+    augmentation_of(options_, train_data_->layout());
+    const torch::NoGradGuard no_grad;
+    data::Batch batch;
+    const std::vector<std::uint64_t> ids = {0};
+    train_data_->read(ids, batch);
+    const BatchTensors tensors = tensors_of(batch, train_data_->layout());
+    const bool wide = options_.train.precision == "float64" && tensors.inputs.is_floating_point();
+    state_.network->eval();
+    translate_torch_errors([&] {
+        const torch::Tensor outputs = state_.network->forward(wide ? tensors.inputs.to(torch::kFloat64) : tensors.inputs);
+        model::loss_sum(loss_kind(options_.train.loss, train_data_->layout()), outputs, tensors.targets);
+    });
+    state_.network->train();
 }
 
 std::uint64_t TrainRun::state_bytes() const { return state_.view(arithmetic_).bytes(); }
@@ -195,7 +225,11 @@ void TrainRun::open_directory() {
         directory_ = job::RunDirectory::create_or_open(options_.run.dir);
         lock_.emplace(directory_.lock(job::this_process(context_.job.host, context_.job.slurm_job_id)));
         job::check_writable(directory_.path());
-        job::check_space(directory_.path(), Bytes{2 * state_bytes()}, "two checkpoints");
+        remove_rank_failure(directory_);
+        // Old generations make room for new ones; the first two must fit beside each other.
+        const bool first_ones = checkpoint::CheckpointStore(directory_.checkpoints()).list().size() < 2;
+        job::check_space(directory_.path(), Bytes{(first_ones ? 2 : 1) * state_bytes()},
+                         first_ones ? "two checkpoints" : "a checkpoint");
         return std::string();
     });
     comm::run_together(*group_, [this] {
@@ -210,11 +244,48 @@ void TrainRun::open_directory() {
     }
 }
 
+// A run whose record or pin tells of checkpoints must not start over because they are gone.
+void TrainRun::check_nothing_was_lost() {
+    const bool pinned = std::filesystem::exists(directory_.checkpoints() / "best.json");
+    const std::vector<std::string> saved = files_->earlier_checkpoints();
+    if (pinned || !saved.empty()) {
+        throw Error(ExitCode::checkpoint,
+                    "this run has saved checkpoints" + (saved.empty() ? "" : " (" + saved.back() + ")") + ", but none is in " +
+                        directory_.checkpoints().string(),
+                    "bring them back, or start anew in another --run.dir");
+    }
+    if (files_->earlier_steps() > 0) {
+        spdlog::warn("starting over at step 0: the start before this one ended without a checkpoint");
+    }
+}
+
+// Whom the best checkpoint is pinned by is told by best.json; a damaged one is written anew or, if that checkpoint is gone,
+// removed, so that the next best one can be pinned and old ones go.
+void TrainRun::repair_pin(const checkpoint::CheckpointStore& store) {
+    try {
+        if (store.best() || !state_.best) {
+            return;
+        }
+    } catch (const Error& error) {
+        spdlog::warn("{}", error.what());
+    }
+    for (const checkpoint::GenerationPath& generation : store.list()) {
+        if (state_.best && generation.step == static_cast<std::uint64_t>(state_.best->step)) {
+            store.pin_best(generation.step);
+            spdlog::warn("best.json is written anew: step {}", generation.step);
+            return;
+        }
+    }
+    std::filesystem::remove(directory_.checkpoints() / "best.json");
+    state_.best.reset();
+}
+
 // Rank 0 looks for it; its step as text, or "" if there is none.
 std::string TrainRun::newest_checkpoint() {
     const checkpoint::CheckpointStore store(directory_.checkpoints());
     const auto newest = store.newest_valid();
     if (!newest) {
+        check_nothing_was_lost();
         if (options_.run.resume == "require") {
             throw Error(ExitCode::checkpoint, "no checkpoint in " + directory_.checkpoints().string(),
                         "--run.resume auto starts from the beginning");
@@ -246,6 +317,7 @@ void TrainRun::resume() {
         const auto restored = store.restore(checkpoint::Selection::at_step(std::stoull(step)));
         const ArithmeticFacts before = state_.restore(restored->state);
         if (first()) {
+            repair_pin(store);
             spdlog::info("resumed at step {}, epoch {}, {} of {} samples seen", state_.step, state_.position.epoch + 1,
                          state_.samples, planned_samples_);
             if (!(before == arithmetic_)) {
@@ -259,7 +331,6 @@ void TrainRun::resume() {
 }
 
 TrainResult TrainRun::train() {
-    job::SignalWatch signals;
     const job::EndTime end = job::limit_end_time(
         first() ? job::find_end_time(context_.job.slurm_job_id, process_environment(), run_command) : job::EndTime{},
         std::chrono::system_clock::now(),
@@ -287,7 +358,7 @@ TrainResult TrainRun::train() {
     TrainResult result;
     {
         Trainer trainer({options_, *group_, train_data_, evaluator ? &*evaluator : nullptr, state_, kind, arithmetic_,
-                         *schedule_, checkpointer, signals, planner, faults_, trace_,
+                         *schedule_, checkpointer, signals_, planner, faults_, trace_,
                          files_ ? &files_->metrics() : nullptr, progress ? &*progress : nullptr});
         result = trainer.run();
     }
@@ -301,14 +372,19 @@ TrainResult TrainRun::train() {
 }  // namespace
 
 void train_command(const CommandContext& context) {
+    // Before everything that takes time, and never given back: a signal during the start stops the first step, a second one
+    // during the end changes nothing.
+    job::SignalWatch signals;
     comm::MpiSession session;
-    TrainRun run(context, session);
+    TrainRun run(context, session, signals);
     const auto record_failure = [&](const Error& error) {
         run.flush_trace();
         spdlog::error("{}", error.full_message());
         try {
             if (run.files() != nullptr) {
                 run.files()->failed(error);
+            } else if (std::filesystem::exists(run.directory().path())) {
+                write_rank_failure(run.directory(), {session.rank(), error.code(), error.what()});
             }
         } catch (const std::exception& also) {
             spdlog::error("run.json: {}", also.what());

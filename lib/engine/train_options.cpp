@@ -20,7 +20,9 @@ std::vector<std::string> names_of(const Table& table) {
 
 void declare_run(Schema& schema, RunOptions& run) {
     schema.section("run", "Where the run lives and how it starts.");
-    schema.option("run.dir", run.dir, "run directory: configuration, logs, metrics, checkpoints").metavar("DIR");
+    schema.option("run.dir", run.dir, "run directory: configuration, logs, metrics, checkpoints")
+        .metavar("DIR")
+        .check([](const std::string& dir) { return std::string(dir.empty() ? "a run directory needs a name" : ""); });
     schema
         .option("run.resume", run.resume,
                 "auto: go on from the newest valid checkpoint if there is one; require: fail if there is none; never: "
@@ -122,7 +124,7 @@ void declare_train(Schema& schema, StepOptions& train) {
     schema.option("train.precision", train.precision, "arithmetic of forward and backward; bf16: autocast")
         .choices({"float32", "float64", "bf16"})
         .on_resume(OnResume::fork);
-    schema.option("train.threads", train.threads, "threads of one rank; 0: its share of the cores").at_least(0);
+    schema.option("train.threads", train.threads, "threads of one rank; 0: its share of the cores").range(0, 1024);
     schema.option("train.clip_norm", train.clip_norm, "largest global norm of the gradient; 0: no limit")
         .at_least(0.0)
         .on_resume(OnResume::fork);

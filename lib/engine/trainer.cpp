@@ -8,6 +8,7 @@
 #include <mastic/core/random.hpp>
 #include <mastic/engine/autocast.hpp>
 #include <mastic/engine/batch_tensors.hpp>
+#include <mastic/engine/data_setup.hpp>
 #include <mastic/engine/trainer.hpp>
 #include <mastic/optimizer/gradient_clipping.hpp>
 
@@ -31,14 +32,6 @@ data::DistributedSampler sampler_at(const TrainOptions& options, std::uint64_t s
                                      static_cast<std::uint64_t>(options.run.seed), options.data.shuffle);
     sampler.set_position(position);
     return sampler;
-}
-
-std::optional<data::Augmentation> augmentation_of(const TrainOptions& options, const data::SampleLayout& layout) {
-    if (options.data.crop == 0 && !options.data.flip) {
-        return std::nullopt;
-    }
-    return data::Augmentation({options.data.crop, options.data.flip, static_cast<std::uint64_t>(options.run.seed)},
-                              layout);
 }
 
 // Gradients are the same on all ranks after the reduction, so every rank comes to the same answer. One pass over

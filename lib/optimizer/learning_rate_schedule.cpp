@@ -17,7 +17,7 @@ constexpr ScheduleKind all_kinds[] = {ScheduleKind::constant, ScheduleKind::step
 
 void require(bool holds, const std::string& rule) {
     if (!holds) {
-        throw Error(ExitCode::usage, "schedule." + rule);
+        throw Error(ExitCode::usage, rule);
     }
 }
 
@@ -57,20 +57,20 @@ ScheduleKind parse_schedule_kind(std::string_view name) {
 
 LearningRateSchedule::LearningRateSchedule(ScheduleOptions options) : options_(std::move(options)) {
     require(std::isfinite(options_.base) && options_.base >= 0.0,
-            "base must be a number that is not negative");
+            "optimizer.learning_rate must be a number that is not negative");
     require(options_.warmup_start >= 0.0 && options_.warmup_start <= 1.0,
-            "warmup_start must lie between 0 and 1");
+            "the start of the warm-up must lie between 0 and 1");
     require(std::is_sorted(options_.decay_points.begin(), options_.decay_points.end()),
-            "decay_points must ascend");
+            "schedule.milestones must ascend");
     require(options_.kind == ScheduleKind::step || options_.decay_points.empty(),
-            "decay_points need the kind step");
+            "schedule.milestones need schedule.kind step");
     require(options_.kind != ScheduleKind::step || !options_.decay_points.empty(),
-            "kind step needs decay_points");
+            "schedule.kind step needs schedule.milestones");
     require(options_.decay_factor > 0.0 && options_.decay_factor <= 1.0,
-            "decay_factor must lie above 0 and at most 1");
-    require(options_.final_rate >= 0.0, "final_rate must not be negative");
+            "schedule.factor must lie above 0 and at most 1");
+    require(options_.final_rate >= 0.0, "schedule.final_fraction must not be negative");
     require(!falls_until_total(options_.kind) || options_.total > options_.warmup,
-            std::string("kind ") + to_string(options_.kind) + " needs a training longer than the warm-up");
+            std::string("schedule.kind ") + to_string(options_.kind) + " needs a training longer than the warm-up");
 }
 
 double LearningRateSchedule::rate(std::uint64_t samples_seen) const {

@@ -120,7 +120,7 @@ Metrics parse_metrics(std::string_view text) {
 
 Metrics read_metrics(const std::filesystem::path& path, std::uint64_t last_bytes) {
     std::ifstream file(path, std::ios::binary | std::ios::ate);
-    if (!file) {
+    if (!file || !std::filesystem::is_regular_file(path)) {
         throw Error(ExitCode::io, "cannot read " + path.string(), "is this the directory of a run?");
     }
     const auto size = static_cast<std::uint64_t>(file.tellg());

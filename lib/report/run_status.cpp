@@ -23,8 +23,8 @@ std::string after_failure(int code) {
         case ExitCode::io:
             return "free space or repair permissions, then start it again with the same command: it resumes";
         case ExitCode::checkpoint:
-            return "run with --checkpoint.verify to see what is damaged; --fork starts anew in another "
-                   "directory";
+            return "--checkpoint.verify shows what is damaged; restore the checkpoints, or start anew in "
+                   "another run directory";
         case ExitCode::collective:
             return "read the logs of the ranks in the run directory, then start it again: it resumes";
         case ExitCode::non_finite:

@@ -170,7 +170,7 @@ TEST_F(OpenDataset, MismatchedOrWrongDataIsRefused) {
 
 TEST_F(OpenDataset, OptionsThatDoNotFitAreRefused) {
     auto options = classify(images_, "");
-    expect_error(ExitCode::usage, "data.targets is not set", [&] { open_dataset(options); });
+    expect_error(ExitCode::usage, "data.train_targets", [&] { open_dataset(options); });
     options.format = "ixd";
     expect_error(ExitCode::usage, "did you mean 'idx'?", [&] { open_dataset(options); });
     options.format = "auto";

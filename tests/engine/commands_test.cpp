@@ -132,6 +132,18 @@ TEST_F(Commands, TheTraceOfEachRankHasAllPhases) {
     }
 }
 
+TEST_F(Commands, ADamagedPinOfTheBestIsWrittenAnewOrPassedOver) {
+    const auto copy = file("pin");
+    std::filesystem::copy(run(), copy, std::filesystem::copy_options::recursive);
+    write_file(copy / "checkpoints" / "best.json", "garbage");
+    EXPECT_NE(command({"evaluate", copy.string()}).text.find("newest"), std::string::npos);
+    const std::string data = file("samples.csv").string();
+    train(2, small_task(copy, {"--data.format", "csv", "--data.limit", "0", "--data.input_shape", "4",
+                               "--data.train_inputs", data, "--data.test_inputs", data, "--train.epochs", "16",
+                               "--train.batch_size", "8"}));
+    EXPECT_EQ(command({"evaluate", copy.string()}).text.find("newest"), std::string::npos);
+}
+
 TEST_F(Commands, ARunThatIsNotThereIsSaid) {
     for (const char* command : {"status", "report", "compare", "evaluate", "finish"}) {
         const ProgramResult result = run_program({command, file("nowhere").string()});

@@ -121,7 +121,8 @@ TEST_F(TrainEnd, AKilledRankEndsTheRunAndTheNextOneGoesOn) {
     EXPECT_FALSE(record_of(run).attempt.exit_code.has_value());
     const ProgramResult finish = run_program({"finish", run.string(), "137"});
     EXPECT_EQ(finish.exit_code, 0) << finish.text;
-    EXPECT_EQ(record_of(run).attempt.exit_code, 137);
+    EXPECT_EQ(record_of(run).attempt.exit_code, 7);
+    EXPECT_NE(record_of(run).attempt.reason.find("137"), std::string::npos);
 
     train(2, small_task(run, options));
     train(2, small_task(dir / "whole", options));
@@ -192,6 +193,43 @@ TEST_F(TrainEnd, NeverStartsOverWhenNoCheckpointIsUsable) {
     }
     const ProgramResult result = run_ranks(1, small_task(run, {"--train.max_steps", "6"}));
     EXPECT_EQ(result.exit_code, 6) << result.text;
+}
+
+TEST_F(TrainEnd, NeverStartsOverWhenTheCheckpointsAreGone) {
+    train(1, small_task(run, {"--train.max_steps", "3"}));
+    std::filesystem::remove_all(run / "checkpoints");
+    const ProgramResult result = run_ranks(2, small_task(run, {"--train.max_steps", "6"}));
+    EXPECT_EQ(result.exit_code, 6) << result.text;
+    EXPECT_NE(result.text.find("step-000000000003"), std::string::npos) << result.text;
+}
+
+TEST_F(TrainEnd, ASignalDuringTheStartStopsTheFirstStep) {
+    std::thread stop([this] {
+        for (int i = 0; i < 1000 && !std::filesystem::exists(run / "lock"); ++i) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        }
+        for (const pid_t rank : ranks_of(run)) {
+            kill(rank, SIGTERM);
+        }
+    });
+    const ProgramResult result = run_ranks(2, small_task(run, endless()));
+    stop.join();
+    EXPECT_EQ(result.exit_code, 75) << result.text;
+    EXPECT_GE(step_of(newest_state(run)), 1);
+}
+
+TEST_F(TrainEnd, SignalsThatComeAgainAndAgainChangeNothing) {
+    const WhenTraining storm(run, [this] {
+        const auto ranks = ranks_of(run);
+        for (int i = 0; i < 30; ++i) {
+            for (const pid_t rank : ranks) {
+                kill(rank, SIGTERM);
+            }
+            std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        }
+    });
+    const ProgramResult result = run_ranks(2, small_task(run, endless()));
+    EXPECT_EQ(result.exit_code, 75) << result.text;
 }
 
 // As reported in PyTables 695.

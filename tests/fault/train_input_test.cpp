@@ -136,6 +136,19 @@ TEST_F(TrainInput, SingletonsUnderSrunAreToldTheRightMpi) {
     expect_failure({result.exit_code, result.output + result.error}, 4, "--mpi=pmi2");
 }
 
+TEST_F(TrainInput, ADryRunFindsALossThatDoesNotFit) {
+    Arguments arguments = task(images(30), labels(30), {"--train.loss", "mse"});
+    arguments.push_back("--dry-run");
+    expect_failure(run_ranks(2, arguments), 3, "do not fit");
+}
+
+TEST_F(TrainInput, ALabelFarBeyondTheSamples) {
+    const std::string data = dir.write("huge.csv", "a,b,label\n1,2,100000000\n1,2,0\n").string();
+    expect_failure(run_ranks(1, small_task(dir / "run", {"--data.format", "csv", "--data.limit", "0", "--data.input_shape",
+                                                         "2", "--data.classes", "0", "--data.train_inputs", data})),
+                   3, "the largest label is 100000000");
+}
+
 TEST_F(TrainInput, ADryRunWritesNothing) {
     Arguments arguments = task(images(30), labels(30));
     arguments.push_back("--dry-run");

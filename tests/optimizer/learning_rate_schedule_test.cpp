@@ -67,15 +67,15 @@ TEST(LearningRateSchedule, RefusesWrongOptions) {
         ScheduleOptions options;
         const char* part;
     } cases[] = {
-        {{.base = -1}, "schedule.base"},
-        {{.warmup = 10, .warmup_start = 1.5}, "schedule.warmup_start"},
-        {{.kind = ScheduleKind::step}, "needs decay_points"},
+        {{.base = -1}, "optimizer.learning_rate"},
+        {{.warmup = 10, .warmup_start = 1.5}, "start of the warm-up"},
+        {{.kind = ScheduleKind::step}, "needs schedule.milestones"},
         {{.kind = ScheduleKind::step, .decay_points = {2, 1}}, "ascend"},
-        {{.decay_points = {1}}, "need the kind step"},
-        {{.kind = ScheduleKind::step, .decay_points = {1}, .decay_factor = 0}, "decay_factor"},
+        {{.decay_points = {1}}, "need schedule.kind step"},
+        {{.kind = ScheduleKind::step, .decay_points = {1}, .decay_factor = 0}, "schedule.factor"},
         {{.kind = ScheduleKind::cosine}, "longer than the warm-up"},
         {{.kind = ScheduleKind::linear, .warmup = 10, .total = 10}, "longer than the warm-up"},
-        {{.kind = ScheduleKind::linear, .final_rate = -1, .total = 10}, "final_rate"},
+        {{.kind = ScheduleKind::linear, .final_rate = -1, .total = 10}, "schedule.final_fraction"},
     };
     for (const auto& wrong : cases) {
         expect_error(ExitCode::usage, wrong.part, [&] { LearningRateSchedule schedule(wrong.options); });

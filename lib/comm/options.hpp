@@ -23,10 +23,9 @@ struct Algorithm {
 std::span<const Algorithm> algorithms();
 const Algorithm& find_algorithm(std::string_view name);  // throws Error(usage) with a suggestion
 
-// Defaults of segment and depth: 2 bound ranks on one (busy) node, 44 MB of float32, polling by sleep: 1M x 4 took
-// 47 ms, 256K x 1 86 to 202, 4M x 2 56, 16M x 4 64 to 104, the whole buffer at once 76 to 100. Beside a
-// computation on the same core nothing was left to wait for at any segment size, and polling for a rank that was
-// late took 0.8 % of the core (spinning: 20 % to half of it).
+// Defaults of segment and depth, from trends on a busy node (2 bound ranks, 44 MB of float32, polling by sleep): 1M x 4
+// took 47 to 56 ms, 256K x 8 43 to 44, 4M x 2 45 to 56, 16M x 4 100 to 104. Beside a computation on the same core nothing
+// was left to wait for at any segment size, and polling for a late rank took about 1 % of the core (spinning: 16 to 20 %).
 struct GroupOptions {
     std::string algorithm = "native-pipelined";
     Bytes segment{1u << 20};       // of native-pipelined; 0: the whole buffer at once

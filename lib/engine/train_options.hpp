@@ -10,6 +10,7 @@
 #include <mastic/config/schema.hpp>
 #include <mastic/core/bytes.hpp>
 #include <mastic/core/duration.hpp>
+#include <mastic/gradient/bucket_plan.hpp>
 
 namespace mastic::engine {
 
@@ -77,8 +78,8 @@ struct AllreduceSection {
     std::string algorithm = "native-pipelined";
     Bytes segment = comm::GroupOptions{}.segment;
     std::int64_t depth = comm::GroupOptions{}.depth;
-    Bytes bucket{25u << 20};
-    Bytes first_bucket{1u << 20};
+    Bytes bucket = gradient::BucketOptions{}.capacity;
+    Bytes first_bucket = gradient::BucketOptions{}.first;
     bool overlap = true;
     std::string poll = "auto";
     Seconds stall_report = comm::WaitLimits{}.stall_report;

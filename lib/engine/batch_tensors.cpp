@@ -15,6 +15,10 @@ torch::Tensor view(const std::vector<std::byte>& bytes, std::size_t count, const
 
 }  // namespace
 
+torch::Tensor network_input(const torch::Tensor& inputs, const std::string& precision) {
+    return precision == "float64" && inputs.is_floating_point() ? inputs.to(torch::kFloat64) : inputs;
+}
+
 BatchTensors tensors_of(const data::Batch& batch, const data::SampleLayout& layout) {
     return {view(batch.inputs, batch.count, layout.input_shape, layout.input_type),
             view(batch.targets, batch.count, layout.target_shape, layout.target_type)};

@@ -1,6 +1,8 @@
 // A batch of lib/data seen as tensors, without a copy.
 #pragma once
 
+#include <string>
+
 #include <torch/types.h>
 
 #include <mastic/data/dataset.hpp>
@@ -14,5 +16,8 @@ struct BatchTensors {
 
 // The tensors look into `batch`, which must outlive them; they are for reading.
 BatchTensors tensors_of(const data::Batch& batch, const data::SampleLayout& layout);
+
+// What the network is given under this train.precision: float64 converts, bf16 is autocast's business, tokens stay.
+torch::Tensor network_input(const torch::Tensor& inputs, const std::string& precision);
 
 }  // namespace mastic::engine

@@ -5,6 +5,7 @@
 #include <mastic/data/batch_loader.hpp>
 #include <mastic/engine/autocast.hpp>
 #include <mastic/engine/batch_tensors.hpp>
+#include <mastic/engine/data_setup.hpp>
 #include <mastic/engine/evaluator.hpp>
 
 namespace mastic::engine {
@@ -48,12 +49,9 @@ void for_each_output(const std::shared_ptr<const data::Dataset>& dataset, Part p
     const torch::NoGradGuard no_grad;
     data::BatchLoader loader(dataset, part_plans(dataset->size(), part, options.batch), std::nullopt, {});
     while (const data::LoadedBatch* loaded = loader.next()) {
-        const Autocast autocast(options.autocast);
-        torch::Tensor inputs = tensors_of(loaded->batch, dataset->layout()).inputs;
-        if (inputs.is_floating_point()) {
-            inputs = inputs.to(options.input_type);
-        }
-        use(loaded->batch, network.forward(inputs));
+        const Autocast autocast(options.precision == "bf16");
+        const torch::Tensor inputs = tensors_of(loaded->batch, dataset->layout()).inputs;
+        use(loaded->batch, network.forward(network_input(inputs, options.precision)));
     }
 }
 
@@ -65,6 +63,13 @@ std::string describe(const Evaluation& evaluation, std::uint64_t epoch) {
         }
     }
     return text;
+}
+
+EvaluatorOptions evaluator_options(const TrainOptions& options, const data::SampleLayout& layout) {
+    EvaluatorOptions result;
+    result.loss = loss_kind(options.train.loss, layout);
+    result.precision = options.train.precision;
+    return result;
 }
 
 Evaluator::Evaluator(std::shared_ptr<const data::Dataset> dataset, comm::Group& group, const EvaluatorOptions& options)

@@ -9,6 +9,7 @@
 
 #include <mastic/comm/group.hpp>
 #include <mastic/data/dataset.hpp>
+#include <mastic/engine/train_options.hpp>
 #include <mastic/model/loss.hpp>
 #include <mastic/model/network.hpp>
 
@@ -25,10 +26,11 @@ std::string describe(const Evaluation& evaluation, std::uint64_t epoch);
 
 struct EvaluatorOptions {
     std::uint64_t batch = 256;  // samples of one rank at once
-    bool autocast = false;
-    torch::ScalarType input_type = torch::kFloat32;  // what float inputs are converted to
+    std::string precision = "float32";  // train.precision
     model::LossKind loss = model::LossKind::cross_entropy;
 };
+
+EvaluatorOptions evaluator_options(const TrainOptions& options, const data::SampleLayout& layout);
 
 class Evaluator {
   public:

@@ -69,14 +69,6 @@ StoredRun load_stored_run(const CommandContext& context) {
     return run;
 }
 
-EvaluatorOptions evaluator_options(const TrainOptions& options, const data::SampleLayout& layout) {
-    EvaluatorOptions result;
-    result.loss = loss_kind(options.train.loss, layout);
-    result.autocast = options.train.precision == "bf16";
-    result.input_type = options.train.precision == "float64" ? torch::kFloat64 : torch::kFloat32;
-    return result;
-}
-
 }  // namespace
 
 int evaluate_command(const CommandContext& context) {

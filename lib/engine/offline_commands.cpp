@@ -9,6 +9,7 @@
 #include <mastic/core/file.hpp>
 #include <mastic/engine/command_context.hpp>
 #include <mastic/engine/rank_failure.hpp>
+#include <mastic/engine/run_files.hpp>
 #include <mastic/job/run_directory.hpp>
 #include <mastic/model/registry.hpp>
 #include <mastic/report/config_listing.hpp>
@@ -18,8 +19,6 @@
 
 namespace mastic::engine {
 namespace {
-
-report::Time now() { return std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now()); }
 
 // Who holds the run, "" if nobody.
 std::string owner_of(const job::RunDirectory& directory) {

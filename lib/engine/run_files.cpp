@@ -18,8 +18,6 @@
 namespace mastic::engine {
 namespace {
 
-report::Time now() { return std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now()); }
-
 std::string environment_value(const char* name) {
     const char* value = std::getenv(name);
     return value != nullptr ? value : "";
@@ -36,6 +34,8 @@ void write_to_terminal(std::string_view text) {
 }
 
 }  // namespace
+
+report::Time now() { return std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now()); }
 
 void check_stored_config(const CommandContext& context, const job::RunDirectory& directory) {
     const std::string name = directory.config_file().string();

@@ -15,6 +15,8 @@
 
 namespace mastic::engine {
 
+report::Time now();  // to the second, as the files of a run have it
+
 // Compares the stored configuration with the present one. Tells each change; throws Error(usage) for those that a resumed
 // run must not have, or only with --fork.
 void check_stored_config(const CommandContext& context, const job::RunDirectory& directory);

@@ -84,7 +84,8 @@ class TrainRun {
     void open_directory();
     void resume();
     void check_nothing_was_lost();
-    void repair_pin(const checkpoint::CheckpointStore& store);
+    void repair_pin();
+    bool pin_holds();
     void probe();
     std::string newest_checkpoint();
     TrainResult train();
@@ -198,10 +199,10 @@ void TrainRun::probe() {
     const std::vector<std::uint64_t> ids = {0};
     train_data_->read(ids, batch);
     const BatchTensors tensors = tensors_of(batch, train_data_->layout());
-    const bool wide = options_.train.precision == "float64" && tensors.inputs.is_floating_point();
     state_.network->eval();
     translate_torch_errors([&] {
-        const torch::Tensor outputs = state_.network->forward(wide ? tensors.inputs.to(torch::kFloat64) : tensors.inputs);
+        const torch::Tensor outputs =
+            state_.network->forward(network_input(tensors.inputs, options_.train.precision));
         model::loss_sum(loss_kind(options_.train.loss, train_data_->layout()), outputs, tensors.targets);
     });
     state_.network->train();
@@ -259,12 +260,21 @@ void TrainRun::check_nothing_was_lost() {
     }
 }
 
-// Whom the best checkpoint is pinned by is told by best.json; a damaged one is written anew or, if that checkpoint is gone,
-// removed, so that the next best one can be pinned and old ones go.
-void TrainRun::repair_pin(const checkpoint::CheckpointStore& store) {
+// best.json pins the best checkpoint. One that is damaged or lost is written anew or, if that checkpoint is gone, removed:
+// then all ranks forget the best value as well, so that they agree on which one is the next best.
+void TrainRun::repair_pin() {
+    const std::string forget = comm::run_on_first(*group_, [this] { return std::string(pin_holds() ? "" : "forget"); });
+    if (!forget.empty()) {
+        state_.best.reset();
+    }
+}
+
+// Rank 0's part: false if there is no checkpoint left to pin.
+bool TrainRun::pin_holds() {
+    const checkpoint::CheckpointStore store(directory_.checkpoints());
     try {
         if (store.best() || !state_.best) {
-            return;
+            return true;
         }
     } catch (const Error& error) {
         spdlog::warn("{}", error.what());
@@ -273,11 +283,11 @@ void TrainRun::repair_pin(const checkpoint::CheckpointStore& store) {
         if (state_.best && generation.step == static_cast<std::uint64_t>(state_.best->step)) {
             store.pin_best(generation.step);
             spdlog::warn("best.json is written anew: step {}", generation.step);
-            return;
+            return true;
         }
     }
     std::filesystem::remove(directory_.checkpoints() / "best.json");
-    state_.best.reset();
+    return false;
 }
 
 // Rank 0 looks for it; its step as text, or "" if there is none.
@@ -317,7 +327,6 @@ void TrainRun::resume() {
         const auto restored = store.restore(checkpoint::Selection::at_step(std::stoull(step)));
         const ArithmeticFacts before = state_.restore(restored->state);
         if (first()) {
-            repair_pin(store);
             spdlog::info("resumed at step {}, epoch {}, {} of {} samples seen", state_.step, state_.position.epoch + 1,
                          state_.samples, planned_samples_);
             if (!(before == arithmetic_)) {
@@ -328,6 +337,7 @@ void TrainRun::resume() {
             }
         }
     });
+    repair_pin();
 }
 
 TrainResult TrainRun::train() {
@@ -339,11 +349,7 @@ TrainResult TrainRun::train() {
     const model::LossKind kind = loss_kind(options_.train.loss, train_data_->layout());
     std::optional<Evaluator> evaluator;
     if (test_data_) {
-        EvaluatorOptions evaluation;
-        evaluation.loss = kind;
-        evaluation.autocast = options_.train.precision == "bf16";
-        evaluation.input_type = options_.train.precision == "float64" ? torch::kFloat64 : torch::kFloat32;
-        evaluator.emplace(test_data_, *group_, evaluation);
+        evaluator.emplace(test_data_, *group_, evaluator_options(options_, train_data_->layout()));
     }
     checkpoint::StoreOptions store;
     store.retention.keep_last = static_cast<int>(options_.checkpoint.keep);

@@ -157,10 +157,8 @@ void Trainer::forward_backward(const data::LoadedBatch& loaded) {
         {
             const PhaseTimer timer(times_.forward, parts_.trace, "forward");
             const Autocast autocast(parts_.options.train.precision == "bf16");
-            torch::Tensor inputs = tensors.inputs.narrow(0, first, length);
-            if (inputs.is_floating_point() && parts_.options.train.precision == "float64") {
-                inputs = inputs.to(torch::kFloat64);
-            }
+            const torch::Tensor inputs =
+                network_input(tensors.inputs.narrow(0, first, length), parts_.options.train.precision);
             const model::TrainingLoss result = model::training_loss(*parts_.state.network, parts_.loss_kind, inputs,
                                                                     tensors.targets.narrow(0, first, length));
             loss = result.sum / global_count;

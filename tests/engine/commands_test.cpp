@@ -144,6 +144,23 @@ TEST_F(Commands, ADamagedPinOfTheBestIsWrittenAnewOrPassedOver) {
     EXPECT_EQ(command({"evaluate", copy.string()}).text.find("newest"), std::string::npos);
 }
 
+// The best value was that of a checkpoint that is gone: all ranks forget it together and agree on the next.
+TEST_F(Commands, APinWhoseCheckpointIsGoneIsForgottenByAllRanks) {
+    const auto copy = file("unpinned");
+    std::filesystem::copy(run(), copy, std::filesystem::copy_options::recursive);
+    const std::int64_t best = record_of(copy).best->step;
+    ASSERT_LT(best, record_of(copy).attempt.last_step);
+    std::string name = std::to_string(best);
+    name.insert(0, 12 - name.size(), '0');
+    std::filesystem::remove_all(copy / "checkpoints" / ("step-" + name));
+    std::filesystem::remove(copy / "checkpoints" / "best.json");
+    const std::string data = file("samples.csv").string();
+    train(2, small_task(copy, {"--data.format", "csv", "--data.limit", "0", "--data.input_shape", "4",
+                               "--data.train_inputs", data, "--data.test_inputs", data, "--train.epochs", "18",
+                               "--train.batch_size", "8", "--allreduce.timeout", "10s"}));
+    EXPECT_GT(record_of(copy).best->step, best);
+}
+
 TEST_F(Commands, ARunThatIsNotThereIsSaid) {
     for (const char* command : {"status", "report", "compare", "evaluate", "finish"}) {
         const ProgramResult result = run_program({command, file("nowhere").string()});

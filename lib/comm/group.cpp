@@ -20,6 +20,39 @@ void Group::broadcast(BufferView buffer, int root, const OperationOptions& optio
     start_broadcast(buffer, root, options).wait();
 }
 
+void Group::reduce_scatter(BufferView send, BufferView receive, ReduceOp op, const OperationOptions& options) {
+    start_reduce_scatter(send, receive, op, options).wait();
+}
+
+void Group::allgather(BufferView send, BufferView receive, const OperationOptions& options) {
+    start_allgather(send, receive, options).wait();
+}
+
+namespace {
+
+void copy_contribution(const BufferView& send, const BufferView& receive) {
+    if (send.count != receive.count || send.type != receive.type) {
+        throw Error(ExitCode::usage, "an allreduce of " + std::to_string(send.count) + " x " + to_string(send.type) +
+                                         " cannot fill a buffer of " + std::to_string(receive.count) + " x " +
+                                         to_string(receive.type));
+    }
+    if (send.data != receive.data && send.count > 0) {
+        std::memcpy(receive.data, send.data, send.bytes());
+    }
+}
+
+}  // namespace
+
+void Group::allreduce(BufferView send, BufferView receive, ReduceOp op, const OperationOptions& options) {
+    copy_contribution(send, receive);
+    allreduce(receive, op, options);
+}
+
+Request Group::start_allreduce(BufferView send, BufferView receive, ReduceOp op, const OperationOptions& options) {
+    copy_contribution(send, receive);
+    return start_allreduce(receive, op, options);
+}
+
 void Group::barrier() {
     start_barrier({.name = "barrier"}).wait();
 }
@@ -51,6 +84,10 @@ std::string Group::broadcast_string(const std::string& from_root, int root) {
     text.resize(static_cast<std::size_t>(length));
     broadcast({text.data(), text.size(), DataType::uint8}, root, {.name = "string"});
     return text;
+}
+
+Request Group::start_reduce_scatter(BufferView, BufferView, ReduceOp, const OperationOptions&) {
+    throw Error(ExitCode::usage, "this group has no reduce-scatter: " + description());
 }
 
 std::unique_ptr<Group> Group::split(int, int) {

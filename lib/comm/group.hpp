@@ -66,9 +66,13 @@ BufferView view_of(std::span<T, Extent> values) {
     return {const_cast<std::remove_cv_t<T>*>(values.data()), values.size(), data_type_of<T>()};
 }
 
+struct Choice;  // selection.hpp
+
 struct OperationOptions {
     int priority = 0;         // larger first, among operations that wait to start; equal on all ranks
     std::string_view name{};  // for stall reports and traces: "bucket 3"; copied
+    // How to do it, instead of what the group selects; equal on all ranks. For tuners.
+    const Choice* choice = nullptr;
 };
 
 // The handle of one started operation. Cheap to copy; all copies see the same operation.
@@ -99,15 +103,25 @@ class Group {
 
     // In place: `buffer` is input and output.
     virtual Request start_allreduce(BufferView buffer, ReduceOp op, const OperationOptions& options = {}) = 0;
+    // Every rank contributes `send`: size() * receive.count elements; `receive` becomes the reduction of part rank().
+    virtual Request start_reduce_scatter(BufferView send, BufferView receive, ReduceOp op,
+                                         const OperationOptions& options = {});
     virtual Request start_broadcast(BufferView buffer, int root, const OperationOptions& options = {}) = 0;
     // Every rank contributes `send` (same count on all ranks); `receive` holds size() * send.count elements, by rank.
     virtual Request start_allgather(BufferView send, BufferView receive,
                                     const OperationOptions& options = {}) = 0;
     virtual Request start_barrier(const OperationOptions& options = {}) = 0;
 
-    void allreduce(BufferView buffer, ReduceOp op, const OperationOptions& options = {});
-    void broadcast(BufferView buffer, int root, const OperationOptions& options = {});
-    void barrier();
+    // A small operation is fastest in these: the calling thread takes part itself.
+    virtual void allreduce(BufferView buffer, ReduceOp op, const OperationOptions& options = {});
+    virtual void reduce_scatter(BufferView send, BufferView receive, ReduceOp op,
+                                const OperationOptions& options = {});
+    virtual void broadcast(BufferView buffer, int root, const OperationOptions& options = {});
+    virtual void allgather(BufferView send, BufferView receive, const OperationOptions& options = {});
+    virtual void barrier();
+    // Not in place: `send` stays. Copied to `receive` by the calling thread, then in place.
+    void allreduce(BufferView send, BufferView receive, ReduceOp op, const OperationOptions& options = {});
+    Request start_allreduce(BufferView send, BufferView receive, ReduceOp op, const OperationOptions& options = {});
     // Strings of any length, one from each rank, by rank; the result is the same on all.
     std::vector<std::string> allgather_strings(const std::string& mine);
     std::string broadcast_string(const std::string& from_root, int root);
@@ -117,7 +131,7 @@ class Group {
     // group has this one's options and progress thread.
     virtual std::unique_ptr<Group> split(int color, int key);
 
-    // Memory that this group reduces fastest (later: shared memory). Freed with the last owner; zero-filled,
+    // Memory that this group reduces fastest: shared with the ranks of this node. Freed with the last owner; zero-filled,
     // 64-byte aligned.
     virtual std::shared_ptr<void> allocate(std::size_t bytes) = 0;
 

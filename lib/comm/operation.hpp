@@ -14,6 +14,8 @@ class Operation {
     virtual ~Operation() = default;
     virtual void start() = 0;
     virtual Step step() = 0;
+    // While true, whatever lets step() get further is announced by the event loop: nobody needs to poll.
+    virtual bool event_driven() const { return false; }
 };
 
 }  // namespace mastic::comm

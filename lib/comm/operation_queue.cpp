@@ -9,6 +9,11 @@ void OperationQueue::push(QueuedOperation entry) {
     waiting_.push_back(std::move(entry));
 }
 
+QueuedOperation* OperationQueue::adopt(QueuedOperation entry) {
+    running_.push_back(std::move(entry));
+    return &running_.back();
+}
+
 const QueuedOperation* OperationQueue::oldest() const {
     const QueuedOperation* oldest = waiting_.empty() ? nullptr : &waiting_.front();
     for (const auto& entry : running_) {

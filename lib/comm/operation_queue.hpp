@@ -41,6 +41,9 @@ class OperationQueue {
 
     void push(QueuedOperation entry);
     std::uint64_t next_number() const { return next_number_; }
+    // The number of an operation that runs outside of the queue; adopt() takes it in later, as running.
+    std::uint64_t take_number() { return next_number_++; }
+    QueuedOperation* adopt(QueuedOperation entry);
     // Running or waiting; null if there is none.
     const QueuedOperation* oldest() const;
     // Moves the next operation with a ticket below `fence` from waiting to running; null if none may start.

@@ -2,17 +2,35 @@
 
 #include <vector>
 
+#include <mastic/comm/plan/algorithms.hpp>
+#include <mastic/comm/shm_method.hpp>
 #include <mastic/core/error.hpp>
-#include <mastic/core/suggest.hpp>
+#include <mastic/core/named.hpp>
 
 namespace mastic::comm {
 
 namespace {
 
-constexpr Algorithm table[] = {
+constexpr Algorithm chosen_or_native[] = {
+    {"auto", "chosen by size, transport and number of ranks, or by --allreduce.tuning", false},
     {"native-blocking", "MPI_Allreduce of the whole buffer, on the progress thread", true},
     {"native-pipelined", "MPI_Iallreduce per segment, with a bounded number of segments in flight", false},
 };
+
+std::vector<Algorithm> make_table() {
+    std::vector<Algorithm> table(std::begin(chosen_or_native), std::end(chosen_or_native));
+    for (const ShmMethodName& method : shm_methods()) {
+        if (method.method != ShmMethod::automatic) {
+            table.push_back({method.name, method.description});
+        }
+    }
+    for (const PlanAlgorithm& plan : plan_algorithms()) {
+        if (plan.collective == Collective::allreduce) {
+            table.push_back({plan.name, plan.description});
+        }
+    }
+    return table;
+}
 
 void require(bool holds, const std::string& option, const std::string& range) {
     if (!holds) {
@@ -23,22 +41,12 @@ void require(bool holds, const std::string& option, const std::string& range) {
 }  // namespace
 
 std::span<const Algorithm> algorithms() {
+    static const std::vector<Algorithm> table = make_table();
     return table;
 }
 
 const Algorithm& find_algorithm(std::string_view name) {
-    std::vector<std::string> known;
-    std::string listed;
-    for (const auto& entry : table) {
-        if (name == entry.name) {
-            return entry;
-        }
-        known.emplace_back(entry.name);
-        listed += (listed.empty() ? "" : ", ") + known.back();
-    }
-    const std::string near = nearest_word(name, known);
-    throw Error(ExitCode::usage, "unknown allreduce algorithm '" + std::string(name) + "'",
-                near.empty() ? "one of " + listed : "did you mean '" + near + "'?");
+    return require_named(algorithms(), name, "allreduce algorithm");
 }
 
 void validate(const GroupOptions& options) {

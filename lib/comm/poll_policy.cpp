@@ -2,10 +2,8 @@
 
 #include <algorithm>
 #include <string>
-#include <vector>
 
-#include <mastic/core/error.hpp>
-#include <mastic/core/suggest.hpp>
+#include <mastic/core/named.hpp>
 
 namespace mastic::comm {
 
@@ -37,16 +35,7 @@ std::span<const PollPolicyName> poll_policies() {
 }
 
 PollPolicy parse_poll_policy(std::string_view name) {
-    std::vector<std::string> known;
-    for (const auto& entry : names) {
-        if (name == entry.name) {
-            return entry.policy;
-        }
-        known.emplace_back(entry.name);
-    }
-    const std::string near = nearest_word(name, known);
-    throw Error(ExitCode::usage, "unknown poll policy '" + std::string(name) + "'",
-                near.empty() ? "one of auto, spin, yield, sleep" : "did you mean '" + near + "'?");
+    return require_named(names, name, "poll policy").policy;
 }
 
 const char* to_string(PollPolicy policy) {

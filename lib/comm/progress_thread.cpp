@@ -14,6 +14,7 @@
 #include <csignal>
 
 #include <mastic/comm/operation_queue.hpp>
+#include <mastic/comm/sequence.hpp>
 #include <mastic/core/error.hpp>
 
 namespace mastic::comm {
@@ -22,26 +23,53 @@ namespace {
 
 constexpr const char* end_hint = "the ranks no longer agree where they are: end the process";
 
-class CallOperation : public Operation {
-  public:
-    explicit CallOperation(std::function<void()> function) : function_(std::move(function)) {}
-    void start() override {}
-    Step step() override {
-        function_();
-        return Step::complete;
+// Steps until the operation is complete; false if it has not got further for a while.
+bool drive(Operation& operation, EventLoop& loop, PollPolicy policy) {
+    constexpr std::chrono::milliseconds patience{2};
+    constexpr std::chrono::milliseconds patience_with_sockets{100};
+    constexpr int polls_per_look_at_the_clock = 64;
+    operation.start();
+    Clock::time_point idle_since{};
+    for (int idle_polls = 0;;) {
+        const Step step = operation.step();
+        if (step == Step::complete) {
+            return true;
+        }
+        if (step == Step::advanced) {
+            idle_polls = 0;
+            continue;
+        }
+        if (idle_polls++ == 0) {
+            idle_since = Clock::now();
+        }
+        if (operation.event_driven()) {
+            const auto left = idle_since + patience_with_sockets - Clock::now();
+            if (left <= Clock::duration::zero()) {
+                return false;
+            }
+            loop.wait(left);
+            continue;
+        }
+        if (policy != PollPolicy::spin) {
+            sched_yield();
+        }
+        if (idle_polls % polls_per_look_at_the_clock == 0 && Clock::now() - idle_since > patience) {
+            return false;
+        }
     }
-
-  private:
-    std::function<void()> function_;
-};
+}
 
 }  // namespace
 
 // The state of the thread, which it shares with its owner: if it must be left behind, it keeps its own memory.
 struct ProgressThread::Shared {
     std::mutex mutex;
-    std::condition_variable work;
+    EventLoop loop;
     std::condition_variable ended;
+    bool asleep = false;         // in rest(), or waiting for events
+    bool resting = false;        // nothing in flight
+    bool caller_drives = false;  // run() has an operation under way; then the thread does nothing
+    bool was_held_up = false;    // by that, so it wants to be woken afterwards
     std::vector<std::shared_ptr<Channel>> channels;
     std::uint64_t next_ticket = 0;
     bool stopping = false;
@@ -71,6 +99,21 @@ struct ProgressThread::Shared {
     std::vector<RollLetter> answer(const std::vector<RollWord>& words);
     void pause(Backoff& backoff, std::unique_lock<std::mutex>& lock);
     void rest(std::unique_lock<std::mutex>& lock);
+    void wake() {
+        if (asleep) {
+            loop.wake();
+        }
+    }
+    std::shared_ptr<Request::State> take_over(const std::shared_ptr<Channel>& channel, Submission submission,
+                                              std::uint64_t number, Clock::time_point started);
+    bool idle() const { return resting && !caller_drives && !stopping && !anything_waiting(); }
+    template <class Wait>
+    void sleep(std::unique_lock<std::mutex>& lock, const Wait& wait);
+    Clock::duration until_roll_call() const;
+    Clock::duration until_stop() const;
+    bool listens() const;
+    void listen_now_and_then(std::unique_lock<std::mutex>& lock);
+    unsigned busy_rounds = 0;
 };
 
 class ProgressThread::Channel : public StallSource {
@@ -91,7 +134,7 @@ class ProgressThread::Channel : public StallSource {
         if (const auto shared = owner_.lock()) {
             const std::lock_guard lock(shared->mutex);
             break_off(reason);
-            shared->work.notify_one();
+            shared->wake();
         }
     }
 
@@ -297,33 +340,109 @@ void ProgressThread::Shared::attend_roll_calls(std::unique_lock<std::mutex>& loc
     lock.lock();
 }
 
-void ProgressThread::Shared::rest(std::unique_lock<std::mutex>& lock) {
-    if (post && post->works_when_idle() && next_roll_call != Clock::time_point::max()) {
-        work.wait_until(lock, next_roll_call);
-    } else {
-        work.wait(lock);
+template <class Wait>
+void ProgressThread::Shared::sleep(std::unique_lock<std::mutex>& lock, const Wait& wait) {
+    asleep = true;
+    lock.unlock();
+    wait();
+    lock.lock();
+    asleep = false;
+}
+
+constexpr std::chrono::hours longest_sleep{1};
+
+Clock::duration ProgressThread::Shared::until_roll_call() const {
+    if (!post || next_roll_call == Clock::time_point::max()) {
+        return longest_sleep;
+    }
+    return std::clamp<Clock::duration>(next_roll_call - Clock::now(), Clock::duration::zero(), longest_sleep);
+}
+
+Clock::duration ProgressThread::Shared::until_stop() const {
+    return stopping ? std::max(stop_deadline - Clock::now(), Clock::duration::zero()) : longest_sleep;
+}
+
+bool ProgressThread::Shared::listens() const {
+    return std::any_of(active.begin(), active.end(),
+                       [](const Active& entry) { return entry.entry->operation->event_driven(); });
+}
+
+// What is polled may keep advancing while sockets wait to be heard.
+void ProgressThread::Shared::listen_now_and_then(std::unique_lock<std::mutex>& lock) {
+    constexpr unsigned rounds = 16;
+    if (++busy_rounds % rounds == 0 && listens()) {
+        lock.unlock();
+        loop.wait({});
+        lock.lock();
     }
 }
 
+void ProgressThread::Shared::rest(std::unique_lock<std::mutex>& lock) {
+    const bool attends = post && post->works_when_idle() && !was_held_up;
+    const Clock::duration most = attends ? until_roll_call() : longest_sleep;
+    resting = true;
+    sleep(lock, [this, most] { loop.wait_for_wake(most); });
+    resting = false;
+}
+
+// Sockets wake the thread from a nap too; where there are only sockets, it sleeps until they do.
 void ProgressThread::Shared::pause(Backoff& backoff, std::unique_lock<std::mutex>& lock) {
     PollPolicy policy = PollPolicy::sleep;
+    bool polls = false;
     for (const Active& entry : active) {
-        policy = std::min(policy, entry.channel->options.poll);
+        if (!entry.entry->operation->event_driven()) {
+            polls = true;
+            policy = std::min(policy, entry.channel->options.poll);
+        }
+    }
+    if (!polls) {
+        const Clock::duration most = std::min(until_roll_call(), until_stop());
+        sleep(lock, [this, most] { loop.wait(most); });
+        return;
     }
     const Pause pause = backoff.next(policy);
     if (pause.nap.count() > 0) {
-        work.wait_for(lock, pause.nap);
-    } else if (pause.yield) {
-        lock.unlock();
-        sched_yield();
-        lock.lock();
+        sleep(lock, [this, nap = pause.nap] { loop.wait(nap); });
+        return;
     }
+    const bool listen = listens();
+    lock.unlock();
+    if (listen) {
+        loop.wait({});
+    }
+    if (pause.yield) {
+        sched_yield();
+    }
+    lock.lock();
+}
+
+// An operation that a caller has begun and that goes on here.
+std::shared_ptr<Request::State> ProgressThread::Shared::take_over(const std::shared_ptr<Channel>& channel,
+                                                                  Submission submission, std::uint64_t number,
+                                                                  Clock::time_point started) {
+    auto state = std::make_shared<Request::State>(std::move(submission.name), channel->options.limits, channel);
+    QueuedOperation* entry = channel->queue.adopt({.ticket = next_ticket++,
+                                                   .number = number,
+                                                   .lane = submission.lane,
+                                                   .priority = submission.priority,
+                                                   .operation = std::move(submission.operation),
+                                                   .state = state,
+                                                   .started = started});
+    active.push_back({channel.get(), entry});
+    wake();
+    return state;
 }
 
 void ProgressThread::Shared::run() {
     Backoff backoff;
     std::unique_lock lock(mutex);
     for (;;) {
+        if (caller_drives) {
+            was_held_up = true;
+            rest(lock);
+            continue;
+        }
+        was_held_up = false;
         if (post && (!active.empty() || post->works_when_idle())) {
             attend_roll_calls(lock);
         }
@@ -342,6 +461,7 @@ void ProgressThread::Shared::run() {
         }
         if (step_all(lock)) {
             backoff.reset();
+            listen_now_and_then(lock);
         } else {
             pause(backoff, lock);
         }
@@ -385,7 +505,7 @@ void ProgressThread::join_roll_call(const std::shared_ptr<Channel>& channel, Rol
     channel->roll.emplace(std::move(members));
     shared_->post = std::move(post);
     shared_->next_roll_call = {};
-    shared_->work.notify_one();
+    shared_->wake();
 }
 
 Request ProgressThread::submit(const std::shared_ptr<Channel>& channel, Submission submission) {
@@ -404,15 +524,58 @@ Request ProgressThread::submit(const std::shared_ptr<Channel>& channel, Submissi
                          .exclusive = submission.exclusive,
                          .operation = std::move(submission.operation),
                          .state = state});
-    shared_->work.notify_one();
+    shared_->wake();
     return Request(std::move(state));
 }
 
 Request ProgressThread::call(const std::shared_ptr<Channel>& channel, std::string name,
                              std::function<void()> function) {
-    return submit(channel, {.operation = std::make_unique<CallOperation>(std::move(function)),
+    return submit(channel, {.operation = make_call(std::move(function)),
                             .name = std::move(name),
                             .exclusive = true});
+}
+
+EventLoop& ProgressThread::event_loop() {
+    return shared_->loop;
+}
+
+void ProgressThread::run(const std::shared_ptr<Channel>& channel, Submission submission) {
+    std::unique_lock lock(shared_->mutex);
+    if (submission.exclusive || !shared_->idle() || !channel->broken.empty()) {
+        lock.unlock();
+        submit(channel, std::move(submission)).wait();
+        return;
+    }
+    const std::uint64_t number = channel->queue.take_number();
+    shared_->caller_drives = true;
+    lock.unlock();
+    const Clock::time_point started = Clock::now();
+    std::exception_ptr error;
+    bool complete = false;
+    try {
+        complete = drive(*submission.operation, shared_->loop, channel->options.caller_poll);
+    } catch (...) {
+        error = std::current_exception();
+    }
+    lock.lock();
+    shared_->caller_drives = false;
+    if (error) {
+        // The operation stays: its streams may still hold its buffers.
+        shared_->abandoned = true;
+        shared_->set_aside.emplace_back().operation = std::move(submission.operation);
+        channel->break_off("'" + submission.name + "' failed");
+        shared_->wake();
+        std::rethrow_exception(error);
+    }
+    if (complete) {
+        if (shared_->was_held_up || shared_->anything_waiting()) {
+            shared_->wake();
+        }
+        return;
+    }
+    const auto state = shared_->take_over(channel, std::move(submission), number, started);
+    lock.unlock();
+    Request(state).wait();
 }
 
 bool ProgressThread::shutdown(Seconds bound) {
@@ -424,7 +587,7 @@ bool ProgressThread::shutdown(Seconds bound) {
     }
     shared_->stopping = true;
     shared_->stop_deadline = Clock::now() + to_ticks(bound);
-    shared_->work.notify_one();
+    shared_->wake();
     const bool in_time = shared_->ended.wait_for(lock, bound + grace, [this] { return shared_->has_ended; });
     if (!in_time) {
         shared_->abandoned = true;

@@ -1,12 +1,16 @@
-// The one thread of a process that drives its groups' operations: the caller computes meanwhile. It sleeps
-// while nothing is in flight (but for a look at the roll calls now and then), and otherwise polls as gently as the groups'
-// poll policies ask.
+// The one thread of a process that drives its groups' operations: the caller computes meanwhile. It sleeps while
+// nothing is in flight (but for a look at the roll calls now and then) and while sockets have nothing to say; what must be
+// polled it polls as gently as the groups' poll policies ask.
+//
+// A caller that would only wait drives its operation itself (run()): handing it to another thread and being woken by it
+// costs more than a small reduction.
 #pragma once
 
 #include <functional>
 #include <memory>
 #include <string>
 
+#include <mastic/comm/event_loop.hpp>
 #include <mastic/comm/operation.hpp>
 #include <mastic/comm/poll_policy.hpp>
 #include <mastic/comm/request.hpp>
@@ -16,7 +20,8 @@ namespace mastic::comm {
 
 struct ChannelOptions {
     int operations_in_flight = 2;
-    PollPolicy poll = PollPolicy::sleep;  // resolved: not automatic
+    PollPolicy poll = PollPolicy::sleep;         // resolved: not automatic
+    PollPolicy caller_poll = PollPolicy::yield;  // of a caller that drives its operation itself: spin or yield
     WaitLimits limits{};
 };
 
@@ -45,8 +50,14 @@ class ProgressThread {
                         std::shared_ptr<RollPost> post);
     // Thread-safe. Throws Error(collective) after a time-out on this channel, Error(usage) after shutdown.
     Request submit(const std::shared_ptr<Channel>& channel, Submission submission);
+    // Submits and waits; if nothing is in flight, the calling thread drives the operation, and hands it over when it has
+    // not got further for a while.
+    void run(const std::shared_ptr<Channel>& channel, Submission submission);
     // Runs `function` on the progress thread as an exclusive operation.
     Request call(const std::shared_ptr<Channel>& channel, std::string name, std::function<void()> function);
+
+    // What event-driven operations wait for. Only operations use it, while they are driven.
+    EventLoop& event_loop();
 
     // Lets operations in flight finish for at most `bound`; fails the rest. False if some were abandoned
     // (their buffers are still in use) or if the thread is caught in a blocking operation: then it is left behind.

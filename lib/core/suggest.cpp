@@ -2,6 +2,7 @@
 #include <numeric>
 #include <vector>
 
+#include <mastic/core/error.hpp>
 #include <mastic/core/suggest.hpp>
 
 namespace mastic {
@@ -39,6 +40,16 @@ std::string nearest_word(std::string_view word, std::span<const std::string> can
         }
     }
     return nearest;
+}
+
+void throw_unknown_name(std::string_view noun, std::string_view name, std::span<const std::string> known) {
+    const std::string nearest = nearest_word(name, known);
+    std::string listed;
+    for (const std::string& word : known) {
+        listed += (listed.empty() ? "" : ", ") + word;
+    }
+    throw Error(ExitCode::usage, "unknown " + std::string(noun) + " '" + std::string(name) + "'",
+                nearest.empty() ? "one of " + listed : "did you mean '" + nearest + "'?");
 }
 
 }  // namespace mastic

@@ -12,4 +12,7 @@ namespace mastic {
 // allowed.
 std::string nearest_word(std::string_view word, std::span<const std::string> candidates);
 
+// Error(usage): "unknown NOUN 'NAME'", with the nearest known name or all of them as the hint.
+[[noreturn]] void throw_unknown_name(std::string_view noun, std::string_view name, std::span<const std::string> known);
+
 }  // namespace mastic

@@ -37,7 +37,10 @@ void set_threads(int threads) {
 
 comm::GroupOptions group_options(const AllreduceSection& allreduce, int threads) {
     comm::GroupOptions options;
+    options.transport = comm::parse_transport(allreduce.transport);
     options.algorithm = allreduce.algorithm;
+    options.wire = comm::parse_wire(allreduce.wire);
+    options.network = allreduce.network;
     options.segment = allreduce.segment;
     options.depth = static_cast<int>(allreduce.depth);
     options.poll = comm::parse_poll_policy(allreduce.poll);

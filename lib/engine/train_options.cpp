@@ -166,14 +166,27 @@ void declare_optimizer(Schema& schema, OptimizerSection& optimizer, ScheduleSect
         .on_resume(OnResume::fork);
 }
 
-void declare_allreduce(Schema& schema, AllreduceSection& allreduce) {
-    std::string help = "how gradients are summed";
-    for (const comm::Algorithm& algorithm : comm::algorithms()) {
-        help += std::string("; ") + algorithm.name + ": " + algorithm.description;
+// "WHAT; NAME: DESCRIPTION; ..."
+template <class Table>
+std::string described(std::string what, const Table& table) {
+    for (const auto& entry : table) {
+        what += std::string("; ") + entry.name + ": " + entry.description;
     }
+    return what;
+}
+
+void declare_allreduce(Schema& schema, AllreduceSection& allreduce) {
     schema.section("allreduce", "Summing gradients over the ranks, while backward runs.");
-    schema.option("allreduce.algorithm", allreduce.algorithm, help).choices(names_of(comm::algorithms()));
-    schema.option("allreduce.segment", allreduce.segment, "a reduction is cut into pieces of this size; 0: whole");
+    schema.option("allreduce.transport", allreduce.transport, described("how gradients travel", comm::transports()))
+        .choices(names_of(comm::transports()));
+    schema.option("allreduce.algorithm", allreduce.algorithm, described("how gradients are summed", comm::algorithms()))
+        .choices(names_of(comm::algorithms()));
+    schema.option("allreduce.wire", allreduce.wire, described("what float32 gradients travel as", comm::wires()))
+        .choices(names_of(comm::wires()));
+    schema.option("allreduce.network", allreduce.network,
+                  "of tcp: an interface (eth0), a network (10.0.0.0/24), or auto: the fastest that all ranks have");
+    schema.option("allreduce.segment", allreduce.segment,
+                  "a reduction is cut into pieces of this size; 0: the algorithm's own");
     schema.option("allreduce.depth", allreduce.depth, "pieces of one reduction in flight").range(1, 1024);
     schema.option("allreduce.bucket", allreduce.bucket, "gradients travel together in buckets of this size");
     schema.option("allreduce.first_bucket", allreduce.first_bucket, "size of the first bucket, to start early")

@@ -75,7 +75,10 @@ struct ScheduleSection {
 };
 
 struct AllreduceSection {
-    std::string algorithm = "native-pipelined";
+    std::string transport = "auto";
+    std::string algorithm = "auto";
+    std::string wire = "exact";
+    std::string network = "auto";
     Bytes segment = comm::GroupOptions{}.segment;
     std::int64_t depth = comm::GroupOptions{}.depth;
     Bytes bucket = gradient::BucketOptions{}.capacity;

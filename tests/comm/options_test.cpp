@@ -24,14 +24,14 @@ TEST(Algorithms, HaveUniqueNamesAndADescription) {
 TEST(Algorithms, AMisspeltNameGetsASuggestion) {
     test::expect_error(ExitCode::usage, "did you mean 'native-pipelined'?",
                        [] { find_algorithm("native-pipeline"); });
-    test::expect_error(ExitCode::usage, "one of native-blocking, native-pipelined",
+    test::expect_error(ExitCode::usage, "one of auto, native-blocking, native-pipelined",
                        [] { find_algorithm("x"); });
 }
 
 TEST(GroupOptions, AreChecked) {
     validate({});
     test::expect_error(ExitCode::usage, "unknown allreduce algorithm",
-                       [] { validate({.algorithm = "ring"}); });
+                       [] { validate({.algorithm = "square"}); });
     test::expect_error(ExitCode::usage, "allreduce depth", [] { validate({.depth = 0}); });
     test::expect_error(ExitCode::usage, "operations in flight",
                        [] { validate({.operations_in_flight = 0}); });

@@ -92,7 +92,26 @@ struct MpiSession::Impl {
         return true;
     }
 
+    // Between nodes MPI_Finalize of MPICH 4.0.2 closes each connection with the help of the peer, which may have passed that
+    // point and wait for the launcher already: then it hangs, more often than not with four nodes over TCP. All ranks have
+    // passed the last barrier and nothing is left to do, so they leave without it, all of them: one that waits for the
+    // others at the launcher would make it fail.
+    [[noreturn]] void leave_without_finalize(int code) {
+        // What this rank sent last may still be on its way, and other ranks may need answers to receive it.
+        constexpr std::chrono::milliseconds linger{100};
+        for (const auto end = Clock::now() + linger; Clock::now() < end;) {
+            int there = 0;
+            MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, world, &there, MPI_STATUS_IGNORE);
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        }
+        detail::tell_launcher_that_mpi_is_done();
+        leave(code);
+    }
+
     void finalize_or_leave(int code) {
+        if (runtime->placement.nodes > 1 && in_good_order(code)) {
+            leave_without_finalize(code);
+        }
         const job::Watchdog watchdog(options.finalize, [code, caller = pthread_self()] {
             if (in_good_order(code)) {
                 detail::tell_launcher_that_mpi_is_done(caller);

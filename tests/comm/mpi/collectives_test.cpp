@@ -13,101 +13,18 @@
 #include <mastic/core/checksum.hpp>
 #include <mastic/core/random.hpp>
 
+#include "comm/mpi/exact_values.hpp"
 #include "comm/mpi/session_fixture.hpp"
 #include "support/expect_error.hpp"
 
 namespace mastic::comm {
 namespace {
 
+using test::expect_every_type_exact;
 using test::session;
 
-// Small integers, so that every partial sum is exact in every type, bfloat16 (8 bits) and int8 included.
-int value_of(int rank, std::size_t index) {
-    return static_cast<int>((index * 7 + static_cast<std::size_t>(rank) * 3) % 13) - 6;
-}
-
-int expected_of(int ranks, std::size_t index, ReduceOp op) {
-    int sum = 0;
-    int least = std::numeric_limits<int>::max();
-    int most = std::numeric_limits<int>::min();
-    for (int rank = 0; rank < ranks; ++rank) {
-        const int value = value_of(rank, index);
-        sum += value;
-        least = std::min(least, value);
-        most = std::max(most, value);
-    }
-    return op == ReduceOp::min ? least : op == ReduceOp::max ? most : sum;
-}
-
-struct Scalar {
-    template <class T>
-    static T make(int value) {
-        return static_cast<T>(value);
-    }
-};
-template <>
-Float16 Scalar::make<Float16>(int value) {
-    Float16 half;
-    narrow(static_cast<float>(value), half);
-    return half;
-}
-template <>
-BFloat16 Scalar::make<BFloat16>(int value) {
-    BFloat16 half;
-    narrow(static_cast<float>(value), half);
-    return half;
-}
-
-template <class T>
-T average_of(int sum, int ranks) {
-    return static_cast<T>(std::is_integral_v<T> ? sum / ranks : T(sum) * (T(1) / static_cast<T>(ranks)));
-}
-template <>
-Float16 average_of<Float16>(int sum, int ranks) {
-    Float16 half;
-    narrow(static_cast<float>(sum) * (1.0f / static_cast<float>(ranks)), half);
-    return half;
-}
-template <>
-BFloat16 average_of<BFloat16>(int sum, int ranks) {
-    BFloat16 half;
-    narrow(static_cast<float>(sum) * (1.0f / static_cast<float>(ranks)), half);
-    return half;
-}
-
-template <class T>
-void expect_exact(Group& group, DataType type, ReduceOp op, std::size_t count) {
-    std::vector<T> values(count + 1);
-    for (std::size_t i = 0; i < count; ++i) {
-        values[i] = Scalar::make<T>(value_of(group.rank(), i));
-    }
-    const T guard = Scalar::make<T>(5);
-    values[count] = guard;
-    group.allreduce({values.data(), count, type}, op);
-    std::size_t wrong = 0;
-    for (std::size_t i = 0; i < count; ++i) {
-        const int exact = expected_of(group.size(), i, op);
-        const T expected =
-            op == ReduceOp::average ? average_of<T>(exact, group.size()) : Scalar::make<T>(exact);
-        wrong += std::memcmp(&values[i], &expected, sizeof(T)) != 0;
-    }
-    EXPECT_EQ(wrong, 0u) << to_string(op) << " of " << count << " x " << to_string(type);
-    EXPECT_EQ(std::memcmp(&values[count], &guard, sizeof(T)), 0) << "wrote behind the end";
-}
-
-void expect_every_type_exact(Group& group, ReduceOp op, std::size_t count) {
-    expect_exact<float>(group, DataType::float32, op, count);
-    expect_exact<double>(group, DataType::float64, op, count);
-    expect_exact<Float16>(group, DataType::float16, op, count);
-    expect_exact<BFloat16>(group, DataType::bfloat16, op, count);
-    expect_exact<std::int8_t>(group, DataType::int8, op, count);
-    expect_exact<std::int16_t>(group, DataType::int16, op, count);
-    expect_exact<std::int32_t>(group, DataType::int32, op, count);
-    expect_exact<std::int64_t>(group, DataType::int64, op, count);
-}
-
 TEST(Allreduce, PipelinedIsExactForEveryTypeOperationAndCount) {
-    const auto group = session().make_group({.segment = Bytes{40'000}, .depth = 3});
+    const auto group = session().make_group({.algorithm = "native-pipelined", .segment = Bytes{40'000}, .depth = 3});
     for (const ReduceOp op : {ReduceOp::sum, ReduceOp::min, ReduceOp::max, ReduceOp::average}) {
         for (const std::size_t count : {0, 1, 2, 3, 1000, 100'001}) {
             expect_every_type_exact(*group, op, count);
@@ -161,7 +78,7 @@ void expect_same_bits_on_all_ranks(Group& group, DataType type, ReduceOp op, std
 }
 
 TEST(Allreduce, OfRandomNumbersHasTheSameBitsOnAllRanks) {
-    const auto group = session().make_group({.segment = Bytes{256u << 10}});
+    const auto group = session().make_group({.algorithm = "native-pipelined", .segment = Bytes{256u << 10}});
     for (const std::size_t count : {5u, 777u, 300'003u}) {
         for (const ReduceOp op : {ReduceOp::sum, ReduceOp::average, ReduceOp::max}) {
             expect_same_bits_on_all_ranks<float>(*group, DataType::float32, op, count);
@@ -196,7 +113,7 @@ TEST(Allreduce, MinimumAndMaximumOfNanAreNanWithTheSameBitsOnAllRanks) {
 }
 
 TEST(Broadcast, ReachesAllRanksFromEveryRootInSegments) {
-    const auto group = session().make_group({.segment = Bytes{1000}, .depth = 4});
+    const auto group = session().make_group({.algorithm = "native-pipelined", .segment = Bytes{1000}, .depth = 4});
     for (int root = 0; root < group->size(); ++root) {
         for (const std::size_t count : {0u, 1u, 999u, 20'001u}) {
             std::vector<std::int32_t> values(count, group->rank() == root ? 0 : -1);
@@ -216,7 +133,7 @@ TEST(Broadcast, ReachesAllRanksFromEveryRootInSegments) {
 
 TEST(Allgather, PlacesEveryContributionByRankWhateverTheSegments) {
     for (const std::uint64_t segment : {80u, 1000u, 1u << 20}) {
-        const auto group = session().make_group({.segment = Bytes{segment}, .depth = 3});
+        const auto group = session().make_group({.algorithm = "native-pipelined", .segment = Bytes{segment}, .depth = 3});
         for (const std::size_t count : {0u, 1u, 33u, 301u}) {
             std::vector<double> mine(count);
             std::vector<double> all(count * static_cast<std::size_t>(group->size()), -1);
@@ -235,7 +152,7 @@ TEST(Allgather, PlacesEveryContributionByRankWhateverTheSegments) {
     const auto group = session().make_group({});
     std::vector<float> one(1);
     std::vector<float> wrong(static_cast<std::size_t>(group->size()) + 1);
-    test::expect_error(ExitCode::usage, "cannot fill",
+    test::expect_error(ExitCode::usage, "needs one buffer of",
                        [&] { group->start_allgather(view_of(std::span(one)), view_of(std::span(wrong))); });
 }
 
@@ -304,7 +221,7 @@ TEST(Session, KnowsItsRanksAndNamesItsLibrary) {
     EXPECT_EQ(session().local_size(), session().size());
     EXPECT_GT(session().cores_per_rank(), 0);
     EXPECT_TRUE(mpi_library_version().starts_with("MPICH 4")) << mpi_library_version();
-    const std::string text = session().make_group({.segment = Bytes{1u << 20}, .depth = 2})->description();
+    const std::string text = session().make_group({.algorithm = "native-pipelined", .segment = Bytes{1u << 20}, .depth = 2})->description();
     EXPECT_NE(text.find("on 1 node, native-pipelined (segment 1M, depth 2), poll "), std::string::npos)
         << text;
 }

@@ -52,7 +52,7 @@ void expect_many_in_flight(Group& group, std::size_t count) {
 }
 
 TEST(Concurrency, ManyInFlightAreWaitedForInAnyOrder) {
-    expect_many_in_flight(*session().make_group({.segment = Bytes{4096}, .depth = 2}), 48);
+    expect_many_in_flight(*session().make_group({.algorithm = "native-pipelined", .segment = Bytes{4096}, .depth = 2}), 48);
     expect_many_in_flight(*session().make_group({.algorithm = "native-blocking"}), 10);
 }
 

@@ -45,6 +45,7 @@ class LaneCreation : public Operation {
         std::set<int> nodes;
         for (const GroupStart& start : all_) {
             nodes.insert(start.node);
+            lanes_->node_of_rank.push_back(start.node);
             lanes_->processes.push_back(start.process);
         }
         lanes_->nodes = static_cast<int>(nodes.size());

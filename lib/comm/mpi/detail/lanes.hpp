@@ -16,6 +16,7 @@ struct Lanes {
     int rank = 0;
     int size = 0;
     int nodes = 0;
+    std::vector<int> node_of_rank;
     std::vector<int> processes;    // by rank
     std::uint64_t group_name = 0;  // the same on all ranks, of no other group of the session
 };

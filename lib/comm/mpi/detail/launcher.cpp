@@ -37,17 +37,23 @@ bool halt(pthread_t thread) {
 
 }  // namespace
 
-void tell_launcher_that_mpi_is_done(pthread_t hanging) {
+void tell_launcher_that_mpi_is_done() {
     constexpr std::string_view done = "cmd=finalize\n";
     constexpr int answer_within_ms = 500;
     const char* connection = std::getenv("PMI_FD");
-    if (connection == nullptr || std::getenv("HYDI_CONTROL_FD") == nullptr || !halt(hanging)) {
+    if (connection == nullptr || std::getenv("HYDI_CONTROL_FD") == nullptr) {
         return;
     }
     const int socket = std::atoi(connection);
     if (send(socket, done.data(), done.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(done.size())) {
         pollfd answer{socket, POLLIN, 0};
         poll(&answer, 1, answer_within_ms);
+    }
+}
+
+void tell_launcher_that_mpi_is_done(pthread_t hanging) {
+    if (halt(hanging)) {
+        tell_launcher_that_mpi_is_done();
     }
 }
 

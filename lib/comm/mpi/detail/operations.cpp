@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <mastic/comm/mpi/detail/check.hpp>
+#include <mastic/comm/reduction.hpp>
 #include <mastic/core/checked_cast.hpp>
 
 namespace mastic::comm::detail {
@@ -142,6 +143,38 @@ class Allgather : public SegmentedOperation {
     BufferView receive_;
 };
 
+// One segment: a part of a segment from each rank's part would not be contiguous.
+class ReduceScatter : public SegmentedOperation {
+  public:
+    ReduceScatter(MPI_Comm comm, BufferView send, BufferView receive, ReduceOp op, const Reductions& reductions)
+        : SegmentedOperation({1, 1, Bytes{1}}, 1),
+          comm_(comm),
+          send_(send),
+          receive_(receive),
+          op_(op),
+          mpi_op_(reductions.find(receive.type, op)) {}
+
+  private:
+    MPI_Request begin(const Segment&) override {
+        MPI_Request request = MPI_REQUEST_NULL;
+        check(MPI_Ireduce_scatter_block(send_.data, receive_.data, mpi_count(receive_.count), mpi_type(receive_.type),
+                                        mpi_op_, comm_, &request),
+              "MPI_Ireduce_scatter_block");
+        return request;
+    }
+    void finish(const Segment&) override {
+        if (op_ == ReduceOp::average) {
+            scale_to_average(receive_, size_of_comm(comm_));
+        }
+    }
+
+    MPI_Comm comm_;
+    BufferView send_;
+    BufferView receive_;
+    ReduceOp op_;
+    MPI_Op mpi_op_;
+};
+
 class Barrier : public SegmentedOperation {
   public:
     explicit Barrier(MPI_Comm comm) : SegmentedOperation({1, 1, Bytes{1}}, 1), comm_(comm) {}
@@ -219,6 +252,11 @@ std::unique_ptr<Operation> make_broadcast(MPI_Comm comm, BufferView buffer, int 
 std::unique_ptr<Operation> make_allgather(MPI_Comm comm, BufferView send, BufferView receive,
                                           const Pipeline& pipeline) {
     return std::make_unique<Allgather>(comm, send, receive, pipeline);
+}
+
+std::unique_ptr<Operation> make_reduce_scatter(MPI_Comm comm, BufferView send, BufferView receive, ReduceOp op,
+                                               const Reductions& reductions) {
+    return std::make_unique<ReduceScatter>(comm, send, receive, op, reductions);
 }
 
 std::unique_ptr<Operation> make_barrier(MPI_Comm comm) {

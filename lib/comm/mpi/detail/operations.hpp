@@ -47,6 +47,9 @@ std::unique_ptr<Operation> make_broadcast(MPI_Comm comm, BufferView buffer, int 
                                           const Pipeline& pipeline);
 std::unique_ptr<Operation> make_allgather(MPI_Comm comm, BufferView send, BufferView receive,
                                           const Pipeline& pipeline);
+// One MPI_Ireduce_scatter_block of the whole.
+std::unique_ptr<Operation> make_reduce_scatter(MPI_Comm comm, BufferView send, BufferView receive, ReduceOp op,
+                                               const Reductions& reductions);
 std::unique_ptr<Operation> make_barrier(MPI_Comm comm);
 
 }  // namespace mastic::comm::detail

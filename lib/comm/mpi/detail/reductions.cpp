@@ -1,62 +1,17 @@
 #include <mastic/comm/mpi/detail/reductions.hpp>
 
-#include <cmath>
-#include <cstdint>
-#include <limits>
-#include <string>
-#include <type_traits>
-
-#include <mastic/comm/half.hpp>
 #include <mastic/comm/mpi/detail/check.hpp>
+#include <mastic/comm/reduction.hpp>
 
 namespace mastic::comm::detail {
 
 namespace {
 
-float widen(float value) {
-    return value;
-}
-double widen(double value) {
-    return value;
-}
-void narrow(float value, float& out) {
-    out = value;
-}
-void narrow(double value, double& out) {
-    out = value;
-}
-using comm::narrow;
-using comm::widen;
-
-struct Sum {
-    template <class Real>
-    static Real apply(Real a, Real b) {
-        return a + b;
-    }
-};
-// A NaN on either side gives the one quiet NaN, whatever its bits were.
-struct Min {
-    template <class Real>
-    static Real apply(Real a, Real b) {
-        const Real smaller = a < b || (a == b && std::signbit(a)) ? a : b;
-        return a != a || b != b ? std::numeric_limits<Real>::quiet_NaN() : smaller;
-    }
-};
-struct Max {
-    template <class Real>
-    static Real apply(Real a, Real b) {
-        const Real larger = a > b || (a == b && !std::signbit(a)) ? a : b;
-        return a != a || b != b ? std::numeric_limits<Real>::quiet_NaN() : larger;
-    }
-};
-
-template <class Element, class Operation>
+// Our arithmetic as MPI calls it.
+template <DataType type, ReduceOp op>
 void reduce(void* in, void* inout, int* count, MPI_Datatype*) {
-    const auto* a = static_cast<const Element*>(in);
-    auto* b = static_cast<Element*>(inout);
-    for (int i = 0; i < *count; ++i) {
-        narrow(Operation::apply(widen(a[i]), widen(b[i])), b[i]);
-    }
+    static const ReduceFunction function = find_reduce(type, op);
+    function(inout, in, static_cast<std::size_t>(*count));
 }
 
 MPI_Op create(MPI_User_function* function) {
@@ -65,22 +20,10 @@ MPI_Op create(MPI_User_function* function) {
     return op;
 }
 
-template <class Element>
+template <DataType type>
 std::array<MPI_Op, 3> create_all() {
-    return {create(reduce<Element, Sum>), create(reduce<Element, Min>), create(reduce<Element, Max>)};
-}
-
-template <class Element>
-void scale(void* data, std::size_t count, int ranks) {
-    auto* values = static_cast<Element*>(data);
-    for (std::size_t i = 0; i < count; ++i) {
-        if constexpr (std::is_integral_v<Element>) {
-            values[i] = static_cast<Element>(values[i] / ranks);
-        } else {
-            using Real = decltype(widen(values[i]));
-            narrow(widen(values[i]) * (Real(1) / static_cast<Real>(ranks)), values[i]);
-        }
-    }
+    return {create(reduce<type, ReduceOp::sum>), create(reduce<type, ReduceOp::min>),
+            create(reduce<type, ReduceOp::max>)};
 }
 
 }  // namespace
@@ -109,18 +52,11 @@ MPI_Datatype mpi_type(DataType type) {
     throw Error(ExitCode::usage, "no MPI type for this data type");
 }
 
-void require_supported(DataType type, ReduceOp op) {
-    if (type == DataType::boolean && (op == ReduceOp::sum || op == ReduceOp::average)) {
-        throw Error(ExitCode::usage, std::string("boolean has no ") + to_string(op),
-                    "use min (and) or max (or)");
-    }
-}
-
 Reductions::Reductions() {
-    operations_[float16] = create_all<Float16>();
-    operations_[bfloat16] = create_all<BFloat16>();
-    operations_[float32] = create_all<float>();
-    operations_[float64] = create_all<double>();
+    operations_[float16] = create_all<DataType::float16>();
+    operations_[bfloat16] = create_all<DataType::bfloat16>();
+    operations_[float32] = create_all<DataType::float32>();
+    operations_[float64] = create_all<DataType::float64>();
 }
 
 MPI_Op Reductions::find(DataType type, ReduceOp op) const {
@@ -136,31 +72,6 @@ MPI_Op Reductions::find(DataType type, ReduceOp op) const {
             return kind == sum ? MPI_SUM : operations_[float64][kind];
         default:
             return kind == min ? MPI_MIN : kind == max ? MPI_MAX : MPI_SUM;
-    }
-}
-
-void scale_to_average(BufferView sum, int ranks) {
-    switch (sum.type) {
-        case DataType::float32:
-            return scale<float>(sum.data, sum.count, ranks);
-        case DataType::float64:
-            return scale<double>(sum.data, sum.count, ranks);
-        case DataType::float16:
-            return scale<Float16>(sum.data, sum.count, ranks);
-        case DataType::bfloat16:
-            return scale<BFloat16>(sum.data, sum.count, ranks);
-        case DataType::int8:
-            return scale<std::int8_t>(sum.data, sum.count, ranks);
-        case DataType::uint8:
-            return scale<std::uint8_t>(sum.data, sum.count, ranks);
-        case DataType::int16:
-            return scale<std::int16_t>(sum.data, sum.count, ranks);
-        case DataType::int32:
-            return scale<std::int32_t>(sum.data, sum.count, ranks);
-        case DataType::int64:
-            return scale<std::int64_t>(sum.data, sum.count, ranks);
-        case DataType::boolean:
-            return;
     }
 }
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <array>
-#include <cstddef>
 
 #include <mpi.h>
 
@@ -12,9 +11,6 @@ namespace mastic::comm::detail {
 
 // float16 and bfloat16 travel as 16-bit patterns.
 MPI_Datatype mpi_type(DataType type);
-
-// Throws Error(usage) if `op` has no meaning for `type` (sum of booleans).
-void require_supported(DataType type, ReduceOp op);
 
 // The operations that MPI lacks: float16 and bfloat16, which it does not know, and minimum and maximum of
 // floating-point numbers, because MPI's depend on the order of their operands when one is NaN, so that ranks
@@ -29,8 +25,5 @@ class Reductions {
     enum Owned { float16, bfloat16, float32, float64, owned };
     std::array<std::array<MPI_Op, kinds>, owned> operations_;
 };
-
-// Makes the sum an average: multiplies by 1 / ranks; integers are divided, without the remainder.
-void scale_to_average(BufferView sum, int ranks);
 
 }  // namespace mastic::comm::detail

@@ -1,0 +1,66 @@
+// One end of the connection of two ranks on one lane, and its beginnings: until it is there, nothing is sent or received.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <mastic/comm/event_loop.hpp>
+#include <mastic/comm/tcp/connector.hpp>
+#include <mastic/comm/tcp/hello.hpp>
+#include <mastic/comm/tcp/socket_address.hpp>
+#include <mastic/comm/transport.hpp>
+#include <mastic/core/descriptor.hpp>
+#include <mastic/core/duration.hpp>
+#include <mastic/core/error.hpp>
+
+namespace mastic::comm {
+
+struct TcpPeer {
+    int rank = 0;
+    std::string host;       // its name
+    SocketAddress address;  // where it listens
+};
+
+class TcpConnection : public Stream, private EventHandler {
+  public:
+    // `loop` and `peer` must outlive it.
+    TcpConnection(EventLoop& loop, const TcpPeer& peer, Seconds silence);
+    ~TcpConnection() override;
+    TcpConnection(const TcpConnection&) = delete;
+    TcpConnection& operator=(const TcpConnection&) = delete;
+
+    // One of these, once: calls the peer, for at most `timeout`, and says hello; or takes the peer's call, false if it
+    // has called before.
+    void connect(const HelloBytes& hello, Seconds timeout);
+    bool adopt(Descriptor accepted);
+    // To be called now and then: repeats failed attempts and notices that the peer has vanished.
+    void tick(Clock::time_point now);
+
+    std::size_t send(const std::byte* data, std::size_t bytes) override;
+    std::uint64_t released() override { return sent_; }  // the kernel copies
+    std::size_t receive(std::byte* into, std::size_t bytes) override;
+
+  private:
+    void ready(bool readable, bool writable) override;
+    void advance(bool told);
+    void look_for_life(Clock::time_point now);
+    void check() const;
+    void fail(const std::string& what, const std::string& hint);
+    void fail_to_connect();
+    void fail_by(int error);
+
+    EventLoop& loop_;
+    const TcpPeer& peer_;
+    const Seconds silence_;
+    std::unique_ptr<Connector> connector_;  // while it connects
+    HelloBytes hello_{};
+    Descriptor socket_;
+    bool readable_ = false;  // as far as is known: until a call says EAGAIN
+    bool writable_ = false;
+    std::uint64_t sent_ = 0;
+    std::optional<Clock::time_point> unanswered_since_;
+    std::optional<Error> failure_;  // thrown by every call from then on
+};
+
+}  // namespace mastic::comm

@@ -1,0 +1,153 @@
+#include <mastic/comm/tcp/tcp_transport.hpp>
+
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include <mastic/comm/tcp/hello.hpp>
+#include <mastic/comm/tcp/host_addresses.hpp>
+#include <mastic/comm/tcp/network_choice.hpp>
+#include <mastic/comm/tcp/tcp_connection.hpp>
+#include <mastic/comm/tcp/tcp_listener.hpp>
+#include <mastic/comm/tcp/ticker.hpp>
+#include <mastic/comm/together.hpp>
+#include <mastic/core/agreed_error.hpp>
+#include <mastic/core/error.hpp>
+
+namespace mastic::comm {
+
+namespace {
+
+constexpr auto tick_period = std::chrono::milliseconds(250);
+
+struct Identity {
+    int rank = 0;
+    Token token{};
+    std::string description;
+};
+
+class ListeningTransport : public TcpTransport {
+  public:
+    ListeningTransport(EventLoop& loop, const TcpOptions& options, Identity identity,
+                       std::vector<TcpPeer> peers, std::unique_ptr<TcpListener> listener)
+        : loop_(loop),
+          options_(options),
+          self_(std::move(identity)),
+          peers_(std::move(peers)),
+          listener_(std::move(listener)),
+          ticker_(loop, tick_period, [this](Clock::time_point now) { tick(now); }) {
+        listener_->start(self_.token, [this](const Hello& hello, Descriptor connected) {
+            return adopt(hello, std::move(connected));
+        });
+    }
+
+    Stream& stream(int peer, int lane) override {
+        if (!is_peer(peer) || lane < 0) {
+            throw Error(ExitCode::usage, "there is no stream to rank " + std::to_string(peer) + ", lane " +
+                                             std::to_string(lane));
+        }
+        return connection(peer, lane);
+    }
+
+    bool event_driven(int) const override { return true; }
+    std::string description() const override { return self_.description; }
+
+  private:
+    bool is_peer(int rank) const {
+        return rank >= 0 && static_cast<std::size_t>(rank) < peers_.size() && rank != self_.rank;
+    }
+
+    // Made when this rank asks for it or when the peer calls, whichever is first.
+    TcpConnection& connection(int peer, int lane) {
+        auto& slot = connections_[std::uint64_t(static_cast<std::uint32_t>(peer)) << 32 |
+                                  static_cast<std::uint32_t>(lane)];
+        if (!slot) {
+            slot = std::make_unique<TcpConnection>(loop_, peers_[static_cast<std::size_t>(peer)],
+                                                   options_.silence);
+            if (self_.rank < peer) {
+                slot->connect(encode_hello({self_.rank, lane}, self_.token), options_.connect_timeout);
+            }
+        }
+        return *slot;
+    }
+
+    bool adopt(const Hello& hello, Descriptor connected) {
+        if (!is_peer(hello.rank) || hello.rank > self_.rank || hello.lane < 0) {
+            return false;
+        }
+        return connection(hello.rank, hello.lane).adopt(std::move(connected));
+    }
+
+    void tick(Clock::time_point now) {
+        listener_->tick(now);
+        for (auto& [key, connection] : connections_) {
+            connection->tick(now);
+        }
+    }
+
+    EventLoop& loop_;
+    const TcpOptions options_;
+    const Identity self_;
+    const std::vector<TcpPeer> peers_;  // by rank
+    std::unordered_map<std::uint64_t, std::unique_ptr<TcpConnection>> connections_;
+    std::unique_ptr<TcpListener> listener_;
+    Ticker ticker_;
+};
+
+// Runs a step that every rank does alike, so that its error is the same on all.
+template <class Function>
+auto alike(const Function& step) {
+    try {
+        return step();
+    } catch (const Error& error) {
+        throw AgreedError(error);
+    }
+}
+
+std::vector<HostAddresses> gather_addresses(Group& exchange) {
+    std::string mine;
+    run_together(exchange, [&] { mine = pack(find_host_addresses()); });
+    std::vector<HostAddresses> by_rank;
+    for (const std::string& text : exchange.allgather_strings(mine)) {
+        by_rank.push_back(unpack_host_addresses(text));
+    }
+    return by_rank;
+}
+
+std::vector<TcpPeer> gather_peers(Group& exchange, const std::vector<HostAddresses>& hosts,
+                                  const NetworkChoice& choice, std::uint16_t port) {
+    std::vector<std::uint16_t> ports;
+    for (const std::string& text : exchange.allgather_strings(std::to_string(port))) {
+        ports.push_back(static_cast<std::uint16_t>(std::stoi(text)));
+    }
+    std::vector<TcpPeer> peers;
+    for (std::size_t rank = 0; rank < hosts.size(); ++rank) {
+        const SocketAddress& address = hosts[rank].addresses[choice.address[rank]].address;
+        peers.push_back({.rank = static_cast<int>(rank),
+                         .host = hosts[rank].name,
+                         .address = address.with_port(ports[rank])});
+    }
+    return peers;
+}
+
+}  // namespace
+
+std::unique_ptr<TcpTransport> TcpTransport::create(Group& exchange, EventLoop& loop,
+                                                   const TcpOptions& options) {
+    const std::vector<HostAddresses> hosts = gather_addresses(exchange);
+    const NetworkChoice choice = alike([&] { return choose_network(hosts, options.network); });
+    const auto rank = static_cast<std::size_t>(exchange.rank());
+    const InterfaceAddress& mine = hosts[rank].addresses[choice.address[rank]];
+    std::unique_ptr<TcpListener> listener;
+    run_together(exchange, [&] { listener = std::make_unique<TcpListener>(loop, mine.address); });
+    Identity identity{.rank = exchange.rank(),
+                      .token = unpack_token(run_on_first(exchange, [] { return pack(random_token()); })),
+                      .description = "TCP on " + choice.network + " (" + mine.interface + ")"};
+    std::vector<TcpPeer> peers = gather_peers(exchange, hosts, choice, listener->address().port());
+    return std::make_unique<ListeningTransport>(loop, options, std::move(identity), std::move(peers),
+                                                std::move(listener));
+}
+
+}  // namespace mastic::comm

@@ -1,0 +1,28 @@
+# `cmake --install BUILD --component comm`: headers and libraries of lib/comm and what it stands on, as the package
+# `mastic` with the target mastic::comm. Without a component: the programs too.
+include(CMakePackageConfigHelpers)
+
+set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/mastic")
+set(comm_folders core job comm)
+set(comm_libraries mastic_options mastic_core mastic_job mastic_comm_plan mastic_comm mastic_comm_shm mastic_comm_tcp
+                   mastic_comm_collective mastic_comm_mpi)
+
+foreach(library IN LISTS comm_libraries)
+  string(REPLACE "mastic_" "" name "${library}")
+  set_target_properties(${library} PROPERTIES EXPORT_NAME ${name})
+endforeach()
+# The package's mastic::comm is everything: see mastic-config.cmake.in.
+set_target_properties(mastic_comm PROPERTIES EXPORT_NAME comm_base)
+
+install(TARGETS ${comm_libraries} EXPORT mastic-targets ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT comm)
+install(EXPORT mastic-targets NAMESPACE mastic:: DESTINATION "${package_dir}" COMPONENT comm)
+foreach(folder IN LISTS comm_folders)
+  install(DIRECTORY "${CMAKE_SOURCE_DIR}/lib/${folder}" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/mastic" COMPONENT comm
+          FILES_MATCHING PATTERN "*.hpp" PATTERN "detail" EXCLUDE)
+endforeach()
+
+configure_package_config_file("${CMAKE_CURRENT_LIST_DIR}/mastic-config.cmake.in"
+  "${CMAKE_BINARY_DIR}/mastic-config.cmake" INSTALL_DESTINATION "${package_dir}")
+write_basic_package_version_file("${CMAKE_BINARY_DIR}/mastic-config-version.cmake" COMPATIBILITY SameMinorVersion)
+install(FILES "${CMAKE_BINARY_DIR}/mastic-config.cmake" "${CMAKE_BINARY_DIR}/mastic-config-version.cmake"
+        DESTINATION "${package_dir}" COMPONENT comm)

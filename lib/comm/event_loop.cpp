@@ -24,6 +24,7 @@ namespace {
 
 constexpr std::uint32_t edge_triggered = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET;
 constexpr std::uint32_t means_readable = EPOLLIN | EPOLLRDHUP | EPOLLERR | EPOLLHUP;
+constexpr std::uint32_t means_hung_up = EPOLLRDHUP | EPOLLERR | EPOLLHUP;
 constexpr std::uint32_t means_writable = EPOLLOUT | EPOLLERR | EPOLLHUP;
 
 Descriptor opened(int descriptor, const char* what) {
@@ -125,15 +126,22 @@ void EventLoop::drain_wake() {
 }
 
 // True if a handler was told something.
+EventHandler* EventLoop::handler_of(std::uint64_t key) const {
+    const Entry& entry = entries_[static_cast<std::uint32_t>(key)];
+    return entry.generation == key >> 32 ? entry.handler : nullptr;
+}
+
 bool EventLoop::dispatch() {
     std::array<epoll_event, 64> events;
     const int count = ::epoll_wait(sockets_.get(), events.data(), static_cast<int>(events.size()), 0);
     for (int i = 0; i < count; ++i) {
         const epoll_event& event = events[static_cast<std::size_t>(i)];
         // A handler before this one may have removed it and even opened another socket with its number.
-        const Entry& entry = entries_[static_cast<std::uint32_t>(event.data.u64)];
-        if (entry.handler != nullptr && entry.generation == event.data.u64 >> 32) {
-            entry.handler->ready((event.events & means_readable) != 0, (event.events & means_writable) != 0);
+        if (EventHandler* handler = handler_of(event.data.u64)) {
+            handler->ready((event.events & means_readable) != 0, (event.events & means_writable) != 0);
+        }
+        if (EventHandler* handler = handler_of(event.data.u64); handler && (event.events & means_hung_up) != 0) {
+            handler->hung_up();
         }
     }
     return count > 0;

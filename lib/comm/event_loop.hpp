@@ -19,6 +19,8 @@ class EventHandler {
     // An error or the end of the stream counts as readable and writable: the next call on the socket says which.
     // May add and remove sockets, its own too.
     virtual void ready(bool readable, bool writable) = 0;
+    // After ready(): the other end has closed, perhaps with data still to be read before that.
+    virtual void hung_up() {}
 };
 
 // wake() may be called from any thread at any time, also from a signal handler; everything else by one thread at a time.
@@ -44,6 +46,7 @@ class EventLoop {
         std::uint32_t generation = 0;  // tells a socket from an earlier one with its number
     };
 
+    EventHandler* handler_of(std::uint64_t key) const;
     bool dispatch();
     bool clear_wake();
     void drain_wake();

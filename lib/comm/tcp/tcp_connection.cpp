@@ -9,8 +9,8 @@
 
 namespace mastic::comm {
 
-TcpConnection::TcpConnection(EventLoop& loop, const TcpPeer& peer, Seconds silence)
-    : loop_(loop), peer_(peer), silence_(silence) {}
+TcpConnection::TcpConnection(EventLoop& loop, const TcpPeer& peer, FirstLost& lost, Seconds silence)
+    : loop_(loop), peer_(peer), lost_(lost), silence_(silence) {}
 
 TcpConnection::~TcpConnection() {
     if (socket_.valid()) {
@@ -42,6 +42,12 @@ void TcpConnection::tick(Clock::time_point now) {
         connector_->too_late(now) ? fail_to_connect() : advance(false);
     } else if (socket_.valid()) {
         look_for_life(now);
+    }
+}
+
+void TcpConnection::give_up_waiting() {
+    if (!socket_.valid() && !failure_) {
+        fail_by(0);
     }
 }
 
@@ -89,6 +95,13 @@ void TcpConnection::ready(bool readable, bool writable) {
     writable_ = writable_ || writable;
 }
 
+void TcpConnection::hung_up() {
+    hung_up_ = !connector_;
+    if (hung_up_ && lost_.peer == nullptr) {
+        lost_.peer = &peer_;
+    }
+}
+
 void TcpConnection::advance(bool told) {
     Descriptor connected = connector_->advance(told);
     if (!connected.valid()) {
@@ -128,11 +141,11 @@ void TcpConnection::check() const {
     }
 }
 
-void TcpConnection::fail(const std::string& what, const std::string& hint) {
-    failure_.emplace(
-        ExitCode::collective,
-        "rank " + std::to_string(peer_.rank) + " (" + peer_.host + ", " + peer_.address.host() + ") " + what,
-        hint);
+void TcpConnection::fail(const TcpPeer& culprit, const std::string& what, const std::string& hint) {
+    failure_.emplace(ExitCode::collective,
+                     "rank " + std::to_string(culprit.rank) + " (" + culprit.host + ", " + culprit.address.host() +
+                         ") " + what,
+                     hint);
     connector_.reset();
     if (socket_.valid()) {
         loop_.remove(socket_.get());
@@ -144,10 +157,10 @@ void TcpConnection::fail_to_connect() {
     const int error = connector_->last_errno();
     const std::string port = "port " + std::to_string(peer_.address.port());
     if (error == ECONNREFUSED) {
-        fail("refuses connections to its " + port,
+        fail(peer_, "refuses connections to its " + port,
              "it has probably ended: look at its log; if it runs, a firewall between the nodes rejects them");
     } else {
-        fail("could not be reached on " + port +
+        fail(peer_, "could not be reached on " + port +
                  (error == 0 ? ": no answer" : std::string(": ") + std::strerror(error)),
              "does a firewall block connections between the nodes, or is this the wrong network? All ports "
              "above 1024 "
@@ -158,11 +171,12 @@ void TcpConnection::fail_to_connect() {
 // 0: the end of the stream.
 void TcpConnection::fail_by(int error) {
     if (error == ETIMEDOUT || error == EHOSTUNREACH || error == ENETUNREACH) {
-        fail(std::string("does not answer any more: ") + std::strerror(error),
+        fail(peer_, std::string("does not answer any more: ") + std::strerror(error),
              "is its node down, or the network between the nodes?");
         return;
     }
-    fail(error == 0 ? "closed its connection" : std::string("broke its connection: ") + std::strerror(error),
+    const TcpPeer& culprit = lost_.peer == nullptr ? peer_ : *lost_.peer;
+    fail(culprit, error == 0 ? "closed its connection" : std::string("broke its connection: ") + std::strerror(error),
          "it was probably killed or has failed: look at its log");
 }
 

@@ -22,10 +22,16 @@ struct TcpPeer {
     SocketAddress address;  // where it listens
 };
 
+// The peer that closed a connection first. When a rank dies, those that notice end too and close theirs: only the first is
+// to blame.
+struct FirstLost {
+    const TcpPeer* peer = nullptr;
+};
+
 class TcpConnection : public Stream, private EventHandler {
   public:
-    // `loop` and `peer` must outlive it.
-    TcpConnection(EventLoop& loop, const TcpPeer& peer, Seconds silence);
+    // `loop`, `peer` and `lost`, which all connections of a group share, must outlive it.
+    TcpConnection(EventLoop& loop, const TcpPeer& peer, FirstLost& lost, Seconds silence);
     ~TcpConnection() override;
     TcpConnection(const TcpConnection&) = delete;
     TcpConnection& operator=(const TcpConnection&) = delete;
@@ -37,21 +43,28 @@ class TcpConnection : public Stream, private EventHandler {
     // To be called now and then: repeats failed attempts and notices that the peer has vanished.
     void tick(Clock::time_point now);
 
+    int peer_rank() const { return peer_.rank; }
+    bool is_closed_by_peer() const { return hung_up_; }
+    // The peer is known to be gone: a connection that is not there yet will not come.
+    void give_up_waiting();
+
     std::size_t send(const std::byte* data, std::size_t bytes) override;
     std::uint64_t released() override { return sent_; }  // the kernel copies
     std::size_t receive(std::byte* into, std::size_t bytes) override;
 
   private:
     void ready(bool readable, bool writable) override;
+    void hung_up() override;
     void advance(bool told);
     void look_for_life(Clock::time_point now);
     void check() const;
-    void fail(const std::string& what, const std::string& hint);
+    void fail(const TcpPeer& culprit, const std::string& what, const std::string& hint);
     void fail_to_connect();
     void fail_by(int error);
 
     EventLoop& loop_;
     const TcpPeer& peer_;
+    FirstLost& lost_;
     const Seconds silence_;
     std::unique_ptr<Connector> connector_;  // while it connects
     HelloBytes hello_{};
@@ -60,6 +73,7 @@ class TcpConnection : public Stream, private EventHandler {
     bool writable_ = false;
     std::uint64_t sent_ = 0;
     std::optional<Clock::time_point> unanswered_since_;
+    bool hung_up_ = false;
     std::optional<Error> failure_;  // thrown by every call from then on
 };
 

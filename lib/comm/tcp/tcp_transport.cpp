@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -64,7 +65,7 @@ class ListeningTransport : public TcpTransport {
         auto& slot = connections_[std::uint64_t(static_cast<std::uint32_t>(peer)) << 32 |
                                   static_cast<std::uint32_t>(lane)];
         if (!slot) {
-            slot = std::make_unique<TcpConnection>(loop_, peers_[static_cast<std::size_t>(peer)],
+            slot = std::make_unique<TcpConnection>(loop_, peers_[static_cast<std::size_t>(peer)], lost_,
                                                    options_.silence);
             if (self_.rank < peer) {
                 slot->connect(encode_hello({self_.rank, lane}, self_.token), options_.connect_timeout);
@@ -85,12 +86,29 @@ class ListeningTransport : public TcpTransport {
         for (auto& [key, connection] : connections_) {
             connection->tick(now);
         }
+        forget_lost_peers();
+    }
+
+    // A peer that was lost closes what it has; what another lane has not connected yet would be waited for.
+    void forget_lost_peers() {
+        std::unordered_set<int> lost;
+        for (auto& [key, connection] : connections_) {
+            if (connection->is_closed_by_peer()) {
+                lost.insert(connection->peer_rank());
+            }
+        }
+        for (auto& [key, connection] : connections_) {
+            if (lost.contains(connection->peer_rank())) {
+                connection->give_up_waiting();
+            }
+        }
     }
 
     EventLoop& loop_;
     const TcpOptions options_;
     const Identity self_;
     const std::vector<TcpPeer> peers_;  // by rank
+    FirstLost lost_;
     std::unordered_map<std::uint64_t, std::unique_ptr<TcpConnection>> connections_;
     std::unique_ptr<TcpListener> listener_;
     Ticker ticker_;

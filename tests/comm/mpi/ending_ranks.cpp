@@ -87,6 +87,16 @@ const std::map<std::string, std::function<void(MpiSession&)>> ways = {
          }
          std::this_thread::sleep_for(std::chrono::seconds(60));
      }},
+    {"killed-over-tcp",
+     [](MpiSession& session) {
+         const auto group = session.make_group({.transport = TransportKind::tcp});
+         for (int round = 0;; ++round) {
+             sum_once(*group);
+             if (round == 3 && session.rank() == 1) {
+                 raise(SIGKILL);
+             }
+         }
+     }},
     {"one-fails",
      [](MpiSession& session) {
          if (session.rank() == 0) {

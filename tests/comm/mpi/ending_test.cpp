@@ -57,6 +57,18 @@ TEST(Ending, AStallNamesOperationAndRankAndEndsWithCode7) {
     }
 }
 
+// A shell hides the death from the launcher, which would kill the others. The time-out of a reduction is 300 s here.
+TEST(Ending, ARankThatIsKilledIsNamedAtOnceOverTcp) {
+    const char* hide_death = "\"$0\" \"$@\"; code=$?; [ $code != 137 ] || sleep 25; exit $code";
+    const CommandResult result = run_command(
+        {MPIEXEC, "-n", "3", "sh", "-c", hide_death, ENDING_RANKS, "killed-over-tcp", "0"}, Seconds(20));
+    EXPECT_EQ(result.exit_code, 7) << result.error;
+    for (const char* survivor : {"[rank 0]", "[rank 2]"}) {
+        EXPECT_THAT(result.error, testing::ContainsRegex(std::string("\\") + survivor + " rank 1 \\(.*\\) (closed|broke) its connection"))
+            << survivor;
+    }
+}
+
 TEST(Ending, ADisagreementEndsAllRanksWithCode7AndBothTexts) {
     const CommandResult result = run(3, "disagree", 0);
     EXPECT_EQ(result.exit_code, 7);

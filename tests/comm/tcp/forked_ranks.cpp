@@ -69,7 +69,7 @@ class StarGroup : public comm::Group {
             read_all(links_[0].get(), all, receive.bytes());
             return done();
         }
-        std::memcpy(all, send.data, bytes);
+        std::copy_n(static_cast<const char*>(send.data), bytes, all);
         for (int peer = 1; peer < size_; ++peer) {
             read_all(link(peer), all + static_cast<std::size_t>(peer) * bytes, bytes);
         }
@@ -83,8 +83,8 @@ class StarGroup : public comm::Group {
         std::vector<char> all(buffer.bytes() * static_cast<std::size_t>(size_));
         start_allgather({buffer.data, buffer.bytes(), DataType::uint8},
                         {all.data(), all.size(), DataType::uint8}, {});
-        std::memcpy(buffer.data, all.data() + static_cast<std::size_t>(root) * buffer.bytes(),
-                    buffer.bytes());
+        std::copy_n(all.data() + static_cast<std::size_t>(root) * buffer.bytes(), buffer.bytes(),
+                    static_cast<char*>(buffer.data));
         return done();
     }
 

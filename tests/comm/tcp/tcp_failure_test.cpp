@@ -131,7 +131,7 @@ TEST(TcpFailure, WhatAPeerSentBeforeItEndedStillArrives) {
 // A connection to `address`, on whose other end is nobody of ours.
 struct Call {
     explicit Call(const SocketAddress& address, Seconds timeout)
-        : peer{.rank = 4, .host = "node4", .address = address}, connection(loop, peer, Seconds(5)) {
+        : peer{.rank = 4, .host = "node4", .address = address}, connection(loop, peer, lost, Seconds(5)) {
         connection.connect(encode_hello({.rank = 0, .lane = 0}, Token{}), timeout);
     }
     Error ends_with() {
@@ -143,6 +143,7 @@ struct Call {
     }
     EventLoop loop;
     TcpPeer peer;
+    FirstLost lost;
     TcpConnection connection;
 };
 

@@ -15,6 +15,7 @@
 #include <mastic/engine/batch_tensors.hpp>
 #include <mastic/engine/network_setup.hpp>
 #include <mastic/engine/rank_failure.hpp>
+#include <mastic/engine/reduction_group.hpp>
 #include <mastic/engine/run_files.hpp>
 #include <mastic/engine/torch_errors.hpp>
 #include <mastic/engine/trainer.hpp>
@@ -33,21 +34,6 @@ void set_threads(int threads) {
     if (const auto set_blas_threads = reinterpret_cast<Setter>(dlsym(RTLD_DEFAULT, "openblas_set_num_threads"))) {
         set_blas_threads(threads);
     }
-}
-
-comm::GroupOptions group_options(const AllreduceSection& allreduce, int threads) {
-    comm::GroupOptions options;
-    options.transport = comm::parse_transport(allreduce.transport);
-    options.algorithm = allreduce.algorithm;
-    options.wire = comm::parse_wire(allreduce.wire);
-    options.network = allreduce.network;
-    options.segment = allreduce.segment;
-    options.depth = static_cast<int>(allreduce.depth);
-    options.poll = comm::parse_poll_policy(allreduce.poll);
-    options.compute_threads = threads;
-    options.limits.stall_report = allreduce.stall_report;
-    options.limits.timeout = allreduce.timeout;
-    return options;
 }
 
 // A training from MPI to its last barrier, in the order of its stages.
@@ -80,7 +66,7 @@ class TrainRun {
 
   private:
     bool first() const { return session_.rank() == 0; }
-    job::CpuView survey();
+    job::CpuView survey(comm::Group& group);
     void place();
     void load_data();
     void build();
@@ -114,12 +100,11 @@ class TrainRun {
 };
 
 // Who is where, and on which cores: a mask that all ranks of a node share is the node's, not a rank's.
-job::CpuView TrainRun::survey() {
-    const auto group = session_.make_group({});
-    hosts_ = group->allgather_strings(context_.job.host);
+job::CpuView TrainRun::survey(comm::Group& group) {
+    hosts_ = group.allgather_strings(context_.job.host);
     job::CpuView cpus = job::observe_cpus();
     const std::string mask = job::compact_ranges(cpus.bound);
-    const std::vector<std::string> masks = group->allgather_strings(mask);
+    const std::vector<std::string> masks = group.allgather_strings(mask);
     cpus.bound_is_shared = session_.local_size() > 1;
     for (std::size_t rank = 0; rank < masks.size(); ++rank) {
         cpus.bound_is_shared &= hosts_[rank] != context_.job.host || masks[rank] == mask;
@@ -129,7 +114,8 @@ job::CpuView TrainRun::survey() {
 
 void TrainRun::place() {
     job::check_singleton(session_.size(), context_.job);
-    const job::CpuView cpus = survey();
+    const auto exchange = session_.make_group({.transport = comm::TransportKind::native});
+    const job::CpuView cpus = survey(*exchange);
     int threads = static_cast<int>(options_.train.threads);
     if (threads == 0) {
         threads = job::default_threads(cpus, session_.local_size());
@@ -140,7 +126,7 @@ void TrainRun::place() {
     }
     set_threads(threads);
     arithmetic_ = {session_.size(), threads, context_.blas.core};
-    group_ = session_.make_group(group_options(options_.allreduce, threads));
+    group_ = make_reduction_group(session_, *exchange, options_.allreduce, threads);
     if (first()) {
         spdlog::info("{}; {} thread{} a rank", group_->description(), threads, threads == 1 ? "" : "s");
         spdlog::info("{}", context_.blas.text);

@@ -185,6 +185,8 @@ void declare_allreduce(Schema& schema, AllreduceSection& allreduce) {
         .choices(names_of(comm::wires()));
     schema.option("allreduce.network", allreduce.network,
                   "of tcp: an interface (eth0), a network (10.0.0.0/24), or auto: the fastest that all ranks have");
+    schema.option("allreduce.tuning", allreduce.tuning,
+                  "choose by this table of mastic-tune, where transport and algorithm are auto");
     schema.option("allreduce.segment", allreduce.segment,
                   "a reduction is cut into pieces of this size; 0: the algorithm's own");
     schema.option("allreduce.depth", allreduce.depth, "pieces of one reduction in flight").range(1, 1024);

@@ -79,6 +79,7 @@ struct AllreduceSection {
     std::string algorithm = "auto";
     std::string wire = "exact";
     std::string network = "auto";
+    std::string tuning;  // file of mastic-tune; empty: none
     Bytes segment = comm::GroupOptions{}.segment;
     std::int64_t depth = comm::GroupOptions{}.depth;
     Bytes bucket = gradient::BucketOptions{}.capacity;

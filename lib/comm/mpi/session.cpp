@@ -156,6 +156,9 @@ int MpiSession::local_size() const {
 int MpiSession::nodes() const {
     return impl_->runtime->placement.nodes;
 }
+int MpiSession::node() const {
+    return impl_->runtime->placement.node;
+}
 double MpiSession::cores_per_rank() const {
     return impl_->runtime->placement.cores_per_rank;
 }

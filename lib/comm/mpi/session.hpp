@@ -35,6 +35,7 @@ class MpiSession {
     int local_rank() const;  // among the ranks of this node (those that can share memory)
     int local_size() const;
     int nodes() const;
+    int node() const;  // the lowest rank of this node
     // Cores that the ranks of this node may use together, divided by their number.
     double cores_per_rank() const;
 

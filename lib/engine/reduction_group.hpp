@@ -1,0 +1,16 @@
+// The group that sums the gradients, as the options and the tuning table say.
+#pragma once
+
+#include <memory>
+
+#include <mastic/comm/mpi/session.hpp>
+#include <mastic/engine/train_options.hpp>
+
+namespace mastic::engine {
+
+// Collective; `exchange` is a group of all ranks. Rank 0 reads the table for all. Throws AgreedError for a table that
+// cannot be read or is of other hardware.
+std::unique_ptr<comm::Group> make_reduction_group(comm::MpiSession& session, comm::Group& exchange,
+                                                  const AllreduceSection& options, int threads);
+
+}  // namespace mastic::engine

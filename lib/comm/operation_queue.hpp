@@ -3,8 +3,8 @@
 // Order: MPI matches the collectives of one communicator by the order of their calls, and ranks receive
 // operations at different times, so "the most urgent of those that wait" is not the same operation on all ranks.
 // Therefore:
-// - operation n belongs to lane n modulo the number of lanes (a lane is a communicator), and in a lane one
-//   operation runs after the other; this makes any order between lanes match;
+// - an operation belongs to a lane (a communicator, a set of streams), the same on all ranks (see lane_choice.hpp), and in
+//   a lane one operation runs after the other; this makes any order between lanes match;
 // - at most `limit` operations run; the oldest unfinished one of the group is always among them, the other places
 //   go by priority, then by age; what waits in front of an urgent operation in its lane inherits the urgency.
 //

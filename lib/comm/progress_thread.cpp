@@ -28,6 +28,7 @@ bool drive(Operation& operation, EventLoop& loop, PollPolicy policy) {
     constexpr std::chrono::milliseconds patience{2};
     constexpr std::chrono::milliseconds patience_with_sockets{100};
     constexpr int polls_per_look_at_the_clock = 64;
+    constexpr int spins = 2000;  // about 100 us; then others may need the core more
     operation.start();
     Clock::time_point idle_since{};
     for (int idle_polls = 0;;) {
@@ -50,7 +51,7 @@ bool drive(Operation& operation, EventLoop& loop, PollPolicy policy) {
             loop.wait(left);
             continue;
         }
-        if (policy != PollPolicy::spin) {
+        if (policy != PollPolicy::spin || idle_polls > spins) {
             sched_yield();
         }
         if (idle_polls % polls_per_look_at_the_clock == 0 && Clock::now() - idle_since > patience) {

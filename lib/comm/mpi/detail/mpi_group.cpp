@@ -4,6 +4,7 @@
 #include <utility>
 
 #include <mastic/comm/collective/setup.hpp>
+#include <mastic/comm/lane_choice.hpp>
 #include <mastic/comm/mpi/detail/check.hpp>
 #include <mastic/comm/mpi/detail/lanes.hpp>
 #include <mastic/comm/mpi/detail/mpi_transport.hpp>
@@ -16,7 +17,7 @@ namespace mastic::comm::detail {
 
 namespace {
 
-constexpr int spare_lanes = 6;  // beyond the operations in flight: room for priorities to reorder
+constexpr int urgent_lanes = 4;
 
 std::string name_or(const OperationOptions& options, const char* fallback) {
     return options.name.empty() ? fallback : std::string(options.name);
@@ -52,7 +53,8 @@ class MpiGroup : public Group {
           channel_(std::move(channel)),
           lanes_(std::move(lanes)),
           options_(options),
-          blocking_(find_algorithm(options.algorithm).blocking) {}
+          blocking_(find_algorithm(options.algorithm).blocking),
+          lane_choice_(options.operations_in_flight, urgent_lanes) {}
 
     ~MpiGroup() override {
         const auto release = [lanes = lanes_, collectives = std::move(collectives_)]() mutable {
@@ -166,9 +168,9 @@ class MpiGroup : public Group {
     Submission plan_allreduce(BufferView buffer, ReduceOp op, const OperationOptions& options) {
         require_host(buffer);
         require_supported(buffer.type, op);
-        const MPI_Comm comm = next_comm();
+        const MPI_Comm comm = next_comm(options);
         if (const Choice* choice = chosen(Collective::allreduce, buffer, options)) {
-            return submission(collectives_->make_allreduce(lane(), buffer, op, *choice), "allreduce", options);
+            return submission(collectives_->make_allreduce(lane_, buffer, op, *choice), "allreduce", options);
         }
         const bool blocking = options.choice != nullptr ? find_algorithm(options.choice->algorithm).blocking : blocking_;
         auto native = blocking
@@ -183,9 +185,9 @@ class MpiGroup : public Group {
         require_host(receive);
         require_supported(receive.type, op);
         require_parts(send, receive, "reduce-scatter");
-        const MPI_Comm comm = next_comm();
+        const MPI_Comm comm = next_comm(options);
         if (const Choice* choice = chosen(Collective::reduce_scatter, send, options)) {
-            return submission(collectives_->make_reduce_scatter(lane(), send, receive, op, *choice), "reduce-scatter",
+            return submission(collectives_->make_reduce_scatter(lane_, send, receive, op, *choice), "reduce-scatter",
                               options);
         }
         return submission(make_reduce_scatter(comm, send, receive, op, runtime_->reductions), "reduce-scatter",
@@ -198,9 +200,9 @@ class MpiGroup : public Group {
             throw Error(ExitCode::usage,
                         "no rank " + std::to_string(root) + " in a group of " + plural(size(), "rank"));
         }
-        const MPI_Comm comm = next_comm();
+        const MPI_Comm comm = next_comm(options);
         if (const Choice* choice = chosen(Collective::broadcast, buffer, options)) {
-            return submission(collectives_->make_broadcast(lane(), buffer, root, *choice), "broadcast", options);
+            return submission(collectives_->make_broadcast(lane_, buffer, root, *choice), "broadcast", options);
         }
         return submission(make_broadcast(comm, buffer, root, pipeline(options)), "broadcast", options);
     }
@@ -209,15 +211,15 @@ class MpiGroup : public Group {
         require_host(send);
         require_host(receive);
         require_parts(receive, send, "allgather");
-        const MPI_Comm comm = next_comm();
+        const MPI_Comm comm = next_comm(options);
         if (const Choice* choice = chosen(Collective::allgather, receive, options)) {
-            return submission(collectives_->make_allgather(lane(), send, receive, *choice), "allgather", options);
+            return submission(collectives_->make_allgather(lane_, send, receive, *choice), "allgather", options);
         }
         return submission(make_allgather(comm, send, receive, pipeline(options)), "allgather", options);
     }
 
     Submission plan_barrier(const OperationOptions& options) {
-        return submission(make_barrier(next_comm()), "barrier", options);
+        return submission(make_barrier(next_comm(options)), "barrier", options);
     }
 
     void require_parts(const BufferView& whole, const BufferView& part, const char* operation) const {
@@ -258,10 +260,9 @@ class MpiGroup : public Group {
         const int depth = options.choice != nullptr ? options.choice->depth : options_.depth;
         return {segment.count == 0 ? native_segment : segment, depth};
     }
-    int lane() const { return static_cast<int>(sequence_ % lanes_->comms.size()); }
-    MPI_Comm next_comm() {
-        ++sequence_;
-        return lanes_->comms[static_cast<std::size_t>(lane())];
+    MPI_Comm next_comm(const OperationOptions& options) {
+        lane_ = lane_choice_.next(options.priority);
+        return lanes_->comms[static_cast<std::size_t>(lane_)];
     }
 
     Submission submission(std::unique_ptr<Operation> operation, const char* name, const OperationOptions& options,
@@ -269,7 +270,7 @@ class MpiGroup : public Group {
         return {.operation = std::move(operation),
                 .name = name_or(options, name),
                 .priority = options.priority,
-                .lane = lane(),
+                .lane = lane_,
                 .exclusive = exclusive};
     }
     Request submit(Submission submission) { return runtime_->progress.submit(channel_, std::move(submission)); }
@@ -282,7 +283,8 @@ class MpiGroup : public Group {
     bool blocking_;
     std::shared_ptr<Collectives> collectives_;  // null: native operations only
     SelectionMap selection_;
-    std::size_t sequence_ = 0;  // operations started so far, the same on all ranks
+    LaneChoice lane_choice_;
+    int lane_ = 0;  // of the operation that is being started
 };
 
 }  // namespace
@@ -297,7 +299,7 @@ std::unique_ptr<Group> make_mpi_group(std::shared_ptr<Runtime> runtime, MPI_Comm
          .caller_poll = cores_per_rank >= 1 ? PollPolicy::spin : PollPolicy::yield,
          .limits = options.limits});
     auto lanes = std::make_shared<Lanes>();
-    const int count = options.operations_in_flight + spare_lanes;
+    const int count = options.operations_in_flight + urgent_lanes;
     const GroupStart mine{runtime->placement.node, runtime->placement.rank, runtime->groups_started++};
     runtime->progress
         .submit(channel,

@@ -13,6 +13,7 @@
 #include <sys/prctl.h>
 #include <csignal>
 
+#include <mastic/comm/drive.hpp>
 #include <mastic/comm/operation_queue.hpp>
 #include <mastic/comm/sequence.hpp>
 #include <mastic/core/error.hpp>
@@ -22,43 +23,6 @@ namespace mastic::comm {
 namespace {
 
 constexpr const char* end_hint = "the ranks no longer agree where they are: end the process";
-
-// Steps until the operation is complete; false if it has not got further for a while.
-bool drive(Operation& operation, EventLoop& loop, PollPolicy policy) {
-    constexpr std::chrono::milliseconds patience{2};
-    constexpr std::chrono::milliseconds patience_with_sockets{100};
-    constexpr int polls_per_look_at_the_clock = 64;
-    constexpr int spins = 2000;  // about 100 us; then others may need the core more
-    operation.start();
-    Clock::time_point idle_since{};
-    for (int idle_polls = 0;;) {
-        const Step step = operation.step();
-        if (step == Step::complete) {
-            return true;
-        }
-        if (step == Step::advanced) {
-            idle_polls = 0;
-            continue;
-        }
-        if (idle_polls++ == 0) {
-            idle_since = Clock::now();
-        }
-        if (operation.event_driven()) {
-            const auto left = idle_since + patience_with_sockets - Clock::now();
-            if (left <= Clock::duration::zero()) {
-                return false;
-            }
-            loop.wait(left);
-            continue;
-        }
-        if (policy != PollPolicy::spin || idle_polls > spins) {
-            sched_yield();
-        }
-        if (idle_polls % polls_per_look_at_the_clock == 0 && Clock::now() - idle_since > patience) {
-            return false;
-        }
-    }
-}
 
 }  // namespace
 

@@ -181,20 +181,4 @@ std::string describe(const Binding& binding, int threads) {
     return text;
 }
 
-std::string compact_ranges(const std::vector<int>& ascending) {
-    std::string text;
-    for (std::size_t i = 0; i < ascending.size();) {
-        auto last = i;
-        while (last + 1 < ascending.size() && ascending[last + 1] == ascending[last] + 1) {
-            ++last;
-        }
-        text.append(text.empty() ? "" : ",").append(std::to_string(ascending[i]));
-        if (last > i) {
-            text.append("-").append(std::to_string(ascending[last]));
-        }
-        i = last + 1;
-    }
-    return text;
-}
-
 }  // namespace mastic::job

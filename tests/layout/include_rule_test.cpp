@@ -78,7 +78,7 @@ TEST(IncludeRule, OwnHeadersAreIncludedByTheirInstalledName) {
     }
 }
 
-TEST(IncludeRule, MpiStaysInItsBackend) { expect_only_in("mpi.h", {"comm/mpi"}); }
+TEST(IncludeRule, MpiStaysInItsBackendAndTheInterposer) { expect_only_in("mpi.h", {"comm/mpi", "comm/interposer"}); }
 
 TEST(IncludeRule, TorchStaysInTheFoldersOfTensors) {
     expect_only_in("torch/", {"model", "gradient", "optimizer", "engine"});

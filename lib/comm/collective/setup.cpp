@@ -115,7 +115,9 @@ class Setup {
         const std::unique_ptr<Group> local = source_.split(topology_.local_ranks().front(), topology_.local_rank());
         const bool made = all_make(required, "shared memory inside the node", [&] {
             if (topology_.local_size() > 1) {
-                parts_.node = ShmNode::create(*local, {.lanes = source_.lanes, .cores_to_spare = source_.cores_to_spare});
+                parts_.node = ShmNode::create(*local, {.lanes = source_.lanes,
+                                                       .cores_to_spare = source_.cores_to_spare,
+                                                       .allocates = source_.allocates});
             }
         });
         if (!made) {

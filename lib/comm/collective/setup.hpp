@@ -24,6 +24,7 @@ struct SetupSource {
     EventLoop& loop;
     int lanes = 1;
     bool cores_to_spare = false;  // every rank has a core
+    bool allocates = true;  // somebody will ask the node for memory: see ShmOptions
 };
 
 // Collective. The same result on all ranks: what one rank cannot have, none gets. With the automatic transport that is a

@@ -30,6 +30,7 @@ struct ShmOptions {
     int lanes = 8;
     bool allow_single_copy = true;
     bool cores_to_spare = true;  // each rank has a core: step() looks a few times for a late peer (1 us)
+    bool allocates = true;  // false: allocate() gives null, and no addresses are set aside for it
     std::string directory = "/dev/shm";  // of a file system in memory; for tests
 };
 

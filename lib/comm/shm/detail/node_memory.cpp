@@ -28,8 +28,8 @@ std::size_t arena_bytes(const std::string& directory, int ranks) {
 }
 
 // A file that grows over the limit ends the process (SIGXFSZ).
-std::size_t file_bytes(const NodeLayout& layout, const std::string& directory, int ranks) {
-    const std::size_t wanted = layout.arena() + arena_bytes(directory, ranks);
+std::size_t file_bytes(const NodeLayout& layout, const ShmOptions& options, int ranks) {
+    const std::size_t wanted = layout.arena() + (options.allocates ? arena_bytes(options.directory, ranks) : 0);
     rlimit limit{};
     getrlimit(RLIMIT_FSIZE, &limit);
     if (limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= wanted) {
@@ -90,7 +90,7 @@ NodeMemory::NodeMemory(Group& node, const ShmOptions& options)
     : rank_(node.rank()),
       size_(node.size()),
       layout_(size_, options.lanes),
-      file_(SharedFile::create(options.directory, file_bytes(layout_, options.directory, size_))),
+      file_(SharedFile::create(options.directory, file_bytes(layout_, options, size_))),
       arena_(file_, layout_.arena(), file_.bytes()),
       slots_reserved_(static_cast<std::size_t>(options.lanes)) {
     // Its name is random too.

@@ -1,0 +1,68 @@
+#include <mastic/comm/interposer/settings.hpp>
+
+#include <algorithm>
+
+#include <mastic/core/error.hpp>
+
+namespace mastic::comm::interposer {
+
+namespace {
+
+Choice to_mpi() {
+    return {.transport = TransportKind::native};
+}
+
+// Of 2 bound ranks on one node; MPI's share is what it does faster or as fast.
+std::vector<SelectionRow> rows_for_mpi(TransportKind transport) {
+    if (transport == TransportKind::shm) {
+        return {{Collective::allreduce, Bytes{2u << 10}, to_mpi()},
+                {Collective::broadcast, Bytes{64u << 10}, to_mpi()},
+                {Collective::reduce_scatter, Bytes{64u << 10}, to_mpi()}};
+    }
+    return {{Collective::allreduce, Bytes{64u << 10}, to_mpi()},
+            {Collective::broadcast, Bytes{256u << 10}, to_mpi()},
+            {Collective::reduce_scatter, Bytes{64u << 10}, to_mpi()}};
+}
+
+}  // namespace
+
+Settings read_settings(const Environment& environment) {
+    Settings settings;
+    const std::string report = environment("MASTIC_PMPI_REPORT").value_or("");
+    settings.report = !report.empty() && report != "0";
+    settings.network = environment("MASTIC_PMPI_NETWORK").value_or("auto");
+    const std::string transport = environment("MASTIC_PMPI_TRANSPORT").value_or("auto");
+    try {
+        settings.transport = parse_transport(transport);
+        if (settings.transport == TransportKind::mpi) {
+            throw Error(ExitCode::usage, "transport 'mpi' is not for programs that call MPI themselves");
+        }
+    } catch (const Error& error) {
+        settings.complaint =
+            std::string("MASTIC_PMPI_TRANSPORT: ") + error.what() + ": auto, shm, tcp or native";
+        settings.transport = TransportKind::native;
+    }
+    return settings;
+}
+
+const Settings& settings() {
+    static const auto& read = *new Settings(read_settings(process_environment()));
+    return read;
+}
+
+SelectionMap select_calls(const Topology& topology, TransportKind transport, bool everything) {
+    std::vector<SelectionRow> rows = default_selection(topology, transport).rows();
+    if (everything) {
+        return SelectionMap(std::move(rows));
+    }
+    for (const SelectionRow& mpi : rows_for_mpi(transport)) {
+        std::erase_if(rows, [&mpi](const SelectionRow& row) {
+            return row.collective == mpi.collective && row.up_to.count <= mpi.up_to.count;
+        });
+        const auto place = std::ranges::find(rows, mpi.collective, &SelectionRow::collective);
+        rows.insert(place, mpi);
+    }
+    return SelectionMap(std::move(rows));
+}
+
+}  // namespace mastic::comm::interposer

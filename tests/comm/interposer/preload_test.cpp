@@ -1,0 +1,157 @@
+// Foreign programs with the interposer and without: the same output, to the last bit.
+#include <map>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <mastic/core/command.hpp>
+
+namespace mastic::comm {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+using Variables = std::map<std::string, std::string>;
+
+const Variables without{};
+
+Variables with(const std::string& transport) {
+    return {{"LD_PRELOAD", PRELOAD}, {"MASTIC_PMPI_TRANSPORT", transport}, {"MASTIC_PMPI_REPORT", "1"}};
+}
+
+CommandResult run(int ranks, const Variables& variables, const std::vector<std::string>& program) {
+    std::vector<std::string> command{MPIEXEC, "-n", std::to_string(ranks)};
+    for (const auto& [name, value] : variables) {
+        command.insert(command.end(), {"-genv", name, value});
+    }
+    command.insert(command.end(), program.begin(), program.end());
+    return run_command(command, Seconds(110));
+}
+
+// Runs a scenario in both ways; returns what the interposer said.
+std::string compare(int ranks, const Variables& variables, const std::string& scenario) {
+    const CommandResult plain = run(ranks, without, {PROGRAM, scenario});
+    const CommandResult preloaded = run(ranks, variables, {PROGRAM, scenario});
+    EXPECT_EQ(plain.exit_code, 0) << plain.error;
+    EXPECT_EQ(preloaded.exit_code, 0) << preloaded.error;
+    EXPECT_THAT(plain.output, HasSubstr("child: 0"));
+    EXPECT_EQ(preloaded.output, plain.output) << preloaded.error;
+    return preloaded.error;
+}
+
+class Preload : public testing::TestWithParam<int> {};
+INSTANTIATE_TEST_SUITE_P(Ranks, Preload, testing::Values(1, 2, 3, 4));
+
+TEST_P(Preload, Reductions) {
+    const std::string said = compare(GetParam(), with("shm"), "reductions");
+    EXPECT_THAT(said, HasSubstr("MPI: operation"));
+    EXPECT_THAT(said, HasSubstr(GetParam() == 1 ? "MPI: one rank" : "shm auto"));
+    EXPECT_THAT(said, HasSubstr(GetParam() == 1 ? "MPI: one rank" : "MPI: parts of different lengths"));
+}
+
+TEST_P(Preload, ReductionsByTcp) {
+    EXPECT_THAT(compare(GetParam(), with("tcp"), "reductions"),
+                HasSubstr(GetParam() == 1 ? "one rank" : "tcp ring"));
+}
+
+TEST_P(Preload, Broadcasts) {
+    EXPECT_THAT(compare(GetParam(), with("shm"), "broadcasts"),
+                HasSubstr(GetParam() == 1 ? "one rank" : "shm chain"));
+    EXPECT_THAT(compare(GetParam(), with("tcp"), "broadcasts"),
+                HasSubstr(GetParam() == 1 ? "one rank" : "tcp chain"));
+}
+
+TEST_P(Preload, Communicators) {
+    compare(GetParam(), with("shm"), "communicators");
+    compare(GetParam(), with("tcp"), "communicators");
+    EXPECT_THAT(compare(GetParam(), with("auto"), "communicators"),
+                HasSubstr(GetParam() == 1 ? "one rank" : "MPI: little traffic on the communicator so far"));
+}
+
+TEST_P(Preload, TypesAndOperationsOfTheProgram) {
+    EXPECT_THAT(compare(GetParam(), with("shm"), "foreign-types"), Not(HasSubstr("shm")));
+}
+
+TEST_P(Preload, MessagesMeanwhile) {
+    compare(GetParam(), with("shm"), "messages");
+    compare(GetParam(), with("tcp"), "messages");
+}
+
+TEST_P(Preload, Errors) {
+    compare(GetParam(), with("shm"), "errors");
+}
+
+TEST_P(Preload, AttributesOfTheProgram) {
+    compare(GetParam(), with("shm"), "attributes");
+}
+
+TEST_P(Preload, ThreadsWithACommunicatorEach) {
+    compare(GetParam(), with("shm"), "threads");
+    compare(GetParam(), with("tcp"), "threads");
+}
+
+TEST(PreloadOnce, NativeLeavesEverythingToMpi) {
+    const std::string said = compare(2, with("native"), "reductions");
+    EXPECT_THAT(said, HasSubstr("MPI: no transport"));
+    EXPECT_THAT(said, Not(HasSubstr("shm")));
+}
+
+TEST(PreloadOnce, AnUnknownTransportIsSaidOnceAndLeftToMpi) {
+    const std::string said = compare(2, with("smoke-signals"), "attributes");
+    const std::string complaint = "mastic-pmpi: MASTIC_PMPI_TRANSPORT: unknown transport 'smoke-signals'";
+    EXPECT_THAT(said, HasSubstr(complaint));
+    EXPECT_EQ(said.find(complaint), said.rfind(complaint));
+}
+
+TEST(PreloadOnce, WhereNoTransportCanBeMadeOneWarningIsAll) {
+    Variables variables = with("tcp");
+    variables["MASTIC_PMPI_NETWORK"] = "203.0.113.0/24";  // of documentation: nobody has it
+    const std::string said = compare(3, variables, "communicators");
+    EXPECT_THAT(said, HasSubstr("mastic-pmpi: left to MPI, since there is no transport"));
+    EXPECT_EQ(said.find("left to MPI, since"), said.rfind("left to MPI, since"));
+    EXPECT_THAT(said, HasSubstr("MPI: no transport"));
+    EXPECT_THAT(said, Not(HasSubstr("tcp ring")));
+}
+
+TEST(PreloadOnce, WithoutTheWishThereIsNoReport) {
+    Variables variables = with("shm");
+    variables["MASTIC_PMPI_REPORT"] = "0";
+    EXPECT_EQ(compare(2, variables, "attributes"), "");
+}
+
+TEST(PreloadOnce, ProgramsWithoutMpiNoticeNothing) {
+    const std::string preload = std::string("LD_PRELOAD=") + PRELOAD;
+    for (const char* binding : {"LD_BIND_NOW=", "LD_BIND_NOW=1"}) {
+        const CommandResult shell =
+            run_command({"env", preload, binding, "sh", "-c", "ls / >/dev/null && echo fine"}, Seconds(20));
+        EXPECT_EQ(shell.output, "fine\n") << shell.error;
+        EXPECT_EQ(shell.error, "");
+    }
+    EXPECT_EQ(run_command({"env", preload, PROGRAM}, Seconds(20)).output, "no MPI at all\n");
+}
+
+TEST(PreloadOnce, AModuleMayLoadMpiForItselfAlone) {
+    const CommandResult result = run(2, with("shm"), {HOST, PLUGIN});
+    EXPECT_EQ(result.exit_code, 0) << result.error;
+    EXPECT_EQ(result.output, "sum 2\n");
+    EXPECT_THAT(result.error, HasSubstr("shm auto"));
+}
+
+TEST(PreloadOnce, ExportsWhatItTakesOverAndNeedsNothingOfTheProgram) {
+    const CommandResult symbols =
+        run_command({"nm", "-D", "--defined-only", "--format=just-symbols", PRELOAD}, Seconds(20));
+    EXPECT_EQ(symbols.output,
+              "MPI_Allreduce\nMPI_Bcast\nMPI_Finalize\nMPI_Reduce_scatter\nMPI_Reduce_scatter_block\n")
+        << symbols.error;
+    const CommandResult needs = run_command({"readelf", "-d", PRELOAD}, Seconds(20));
+    EXPECT_THAT(needs.output, HasSubstr("libc.so"));
+    for (const char* library : {"libspdlog", "libfmt", "libstdc++", "libhwloc", "libmpi"}) {
+        EXPECT_THAT(needs.output, Not(HasSubstr(library)));
+    }
+}
+
+}  // namespace
+}  // namespace mastic::comm

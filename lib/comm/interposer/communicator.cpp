@@ -83,9 +83,12 @@ void say(const std::string& what) {
     std::fprintf(stderr, "mastic-pmpi: %s\n", what.c_str());
 }
 
+// One warning a program.
 void warn_once(const std::string& what) {
     static std::atomic<bool> warned{false};
-    if (!warned.exchange(true)) {
+    int rank = 0;
+    pmpi().comm_rank(MPI_COMM_WORLD, &rank);
+    if (rank == 0 && !warned.exchange(true)) {
         say(what);
     }
 }
@@ -138,7 +141,7 @@ Communicator::Decision Communicator::decide(Collective collective, std::size_t b
 // Null: on all ranks.
 std::unique_ptr<Communicator::Engine> Communicator::set_up() {
     if (settings().transport == TransportKind::native) {
-        if (rank_ == 0 && !settings().complaint.empty()) {
+        if (!settings().complaint.empty()) {
             warn_once(settings().complaint);
         }
         return nullptr;
@@ -146,9 +149,7 @@ std::unique_ptr<Communicator::Engine> Communicator::set_up() {
     try {
         return make_engine();
     } catch (const std::exception& error) {
-        if (rank_ == 0) {
-            warn_once(std::string("left to MPI, since there is no transport: ") + error.what());
-        }
+        warn_once(std::string("left to MPI, since there is no transport: ") + error.what());
         return nullptr;
     }
 }

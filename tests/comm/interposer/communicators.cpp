@@ -50,7 +50,7 @@ void communicators() {
     MPI_Comm part = MPI_COMM_NULL;
     MPI_Comm_split(MPI_COMM_WORLD, rank == 0 ? MPI_UNDEFINED : rank % 2, rank, &part);
     std::uint64_t together = 0;
-    for (int round = 0; round < 20; ++round) {
+    for (int round = 0; round < 8; ++round) {
         together = together * 31 + use(copy, 3000 + round);
         together = together * 31 + (part == MPI_COMM_NULL ? 0 : use(part, 2000 + round));
         together = together * 31 + use(backwards, 1000 + round);
@@ -60,7 +60,7 @@ void communicators() {
         MPI_Comm_free(&part);
     }
     // Freed at once, while others may still be in the last call; numbers of communicators come again.
-    for (int round = 0; round < 60; ++round) {
+    for (int round = 0; round < 24; ++round) {
         MPI_Comm brief = MPI_COMM_NULL;
         MPI_Comm_split(MPI_COMM_WORLD, round % 3 == 0 ? rank % 2 : 0, rank, &brief);
         together = together * 31 + use(brief, 500 + round);
@@ -68,7 +68,7 @@ void communicators() {
     }
     print_all("brief ones", together);
     // More at once than there are descriptors for.
-    std::vector<MPI_Comm> many(60);
+    std::vector<MPI_Comm> many(40);
     for (MPI_Comm& comm : many) {
         MPI_Comm_dup(MPI_COMM_WORLD, &comm);
         together = together * 31 + use(comm, 700);

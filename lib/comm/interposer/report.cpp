@@ -47,11 +47,11 @@ const char* to_string(Reason reason) {
 }
 
 void Report::count_mastic(Function function, const std::string& way, std::size_t bytes, Seconds took) {
-    count({function, false, way}, bytes, took);
+    count({function, Reason::none, way}, bytes, took);
 }
 
 void Report::count_mpi(Function function, Reason reason, std::size_t bytes, Seconds took) {
-    count({function, true, std::string("MPI: ") + to_string(reason)}, bytes, took);
+    count({function, reason, {}}, bytes, took);
 }
 
 void Report::count(Key key, std::size_t bytes, Seconds took) {
@@ -72,10 +72,11 @@ std::string Report::to_text() const {
                   "bytes", "seconds");
     std::string text = line;
     for (const auto& [key, row] : rows_) {
-        std::snprintf(line, sizeof(line), "%-25s %-44s %12llu %12s %12.3f\n",
-                      to_string(std::get<Function>(key)), std::get<std::string>(key).c_str(),
-                      static_cast<unsigned long long>(row.calls), human(Bytes{row.bytes}).c_str(),
-                      row.took.count());
+        const auto& [function, reason, mastic] = key;
+        const std::string way = reason == Reason::none ? mastic : std::string("MPI: ") + to_string(reason);
+        std::snprintf(line, sizeof(line), "%-25s %-44s %12llu %12s %12.3f\n", to_string(function),
+                      way.c_str(), static_cast<unsigned long long>(row.calls),
+                      human(Bytes{row.bytes}).c_str(), row.took.count());
         text += line;
     }
     return text;

@@ -45,7 +45,7 @@ class Report {
         std::uint64_t bytes = 0;
         Seconds took{0};
     };
-    using Key = std::tuple<Function, bool, std::string>;  // by MPI, way
+    using Key = std::tuple<Function, Reason, std::string>;  // the way, where mastic did it
 
     void count(Key key, std::size_t bytes, Seconds took);
 

@@ -176,6 +176,7 @@ void TcpConnection::fail_by(int error) {
         return;
     }
     const TcpPeer& culprit = lost_.peer == nullptr ? peer_ : *lost_.peer;
+    lost_.reported = true;
     fail(culprit, error == 0 ? "closed its connection" : std::string("broke its connection: ") + std::strerror(error),
          "it was probably killed or has failed: look at its log");
 }

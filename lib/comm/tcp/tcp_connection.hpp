@@ -26,6 +26,7 @@ struct TcpPeer {
 // to blame.
 struct FirstLost {
     const TcpPeer* peer = nullptr;
+    bool reported = false;  // by a connection of this rank
 };
 
 class TcpConnection : public Stream, private EventHandler {

@@ -44,6 +44,15 @@ class ListeningTransport : public TcpTransport {
         });
     }
 
+    // A rank that ends because of a lost one keeps its own connections for a moment: a process that dies closes its sockets
+    // one after the other, and the other ranks must not hear of this one first.
+    ~ListeningTransport() override {
+        constexpr std::chrono::milliseconds moment{300};
+        if (lost_.reported) {
+            std::this_thread::sleep_for(moment);
+        }
+    }
+
     Stream& stream(int peer, int lane) override {
         if (!is_peer(peer) || lane < 0) {
             throw Error(ExitCode::usage, "there is no stream to rank " + std::to_string(peer) + ", lane " +

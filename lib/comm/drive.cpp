@@ -9,9 +9,12 @@ namespace mastic::comm {
 
 namespace {
 
+// Reading the clock costs as much as a small message: not before it is needed.
+constexpr std::uint64_t polls_before_the_clock = 64;
+
 struct Idleness {
     std::uint64_t polls = 0;    // in a row that found nothing
-    Clock::time_point since{};  // valid from the first of them on
+    Clock::time_point since{};  // valid from poll `polls_before_the_clock` on, of sockets from the first
 
     bool every(std::uint64_t count) const { return polls % count == 0; }
     Clock::duration length() const { return Clock::now() - since; }
@@ -32,7 +35,7 @@ bool step_until_complete(Operation& operation, const Wait& wait, const Busy& bus
             busy();
             continue;
         }
-        if (idleness.polls++ == 0) {
+        if (++idleness.polls == (operation.event_driven() ? 1 : polls_before_the_clock)) {
             idleness.since = Clock::now();
         }
         if (!wait(idleness)) {
@@ -54,7 +57,6 @@ void pause(const Idleness& idleness, PollPolicy policy) {
 bool drive(Operation& operation, EventLoop& loop, PollPolicy policy) {
     constexpr std::chrono::milliseconds patience{2};
     constexpr std::chrono::milliseconds patience_with_sockets{100};
-    constexpr std::uint64_t polls_per_look_at_the_clock = 64;
     const auto wait = [&](const Idleness& idleness) {
         if (operation.event_driven()) {
             const auto left = patience_with_sockets - idleness.length();
@@ -65,7 +67,7 @@ bool drive(Operation& operation, EventLoop& loop, PollPolicy policy) {
             return true;
         }
         pause(idleness, policy);
-        return !idleness.every(polls_per_look_at_the_clock) || idleness.length() <= patience;
+        return !idleness.every(polls_before_the_clock) || idleness.length() <= patience;
     };
     return step_until_complete(operation, wait, [] {});
 }

@@ -70,7 +70,7 @@ struct ProgressThread::Shared {
         }
     }
     std::shared_ptr<Request::State> take_over(const std::shared_ptr<Channel>& channel, Submission submission,
-                                              std::uint64_t number, Clock::time_point started);
+                                              std::uint64_t number);
     bool idle() const { return resting && !caller_drives && !stopping && !anything_waiting(); }
     template <class Wait>
     void sleep(std::unique_lock<std::mutex>& lock, const Wait& wait);
@@ -383,8 +383,7 @@ void ProgressThread::Shared::pause(Backoff& backoff, std::unique_lock<std::mutex
 
 // An operation that a caller has begun and that goes on here.
 std::shared_ptr<Request::State> ProgressThread::Shared::take_over(const std::shared_ptr<Channel>& channel,
-                                                                  Submission submission, std::uint64_t number,
-                                                                  Clock::time_point started) {
+                                                                  Submission submission, std::uint64_t number) {
     auto state = std::make_shared<Request::State>(std::move(submission.name), channel->options.limits, channel);
     QueuedOperation* entry = channel->queue.adopt({.ticket = next_ticket++,
                                                    .number = number,
@@ -392,7 +391,7 @@ std::shared_ptr<Request::State> ProgressThread::Shared::take_over(const std::sha
                                                    .priority = submission.priority,
                                                    .operation = std::move(submission.operation),
                                                    .state = state,
-                                                   .started = started});
+                                                   .started = Clock::now()});
     active.push_back({channel.get(), entry});
     wake();
     return state;
@@ -514,7 +513,6 @@ void ProgressThread::run(const std::shared_ptr<Channel>& channel, Submission sub
     const std::uint64_t number = channel->queue.take_number();
     shared_->caller_drives = true;
     lock.unlock();
-    const Clock::time_point started = Clock::now();
     std::exception_ptr error;
     bool complete = false;
     try {
@@ -538,7 +536,7 @@ void ProgressThread::run(const std::shared_ptr<Channel>& channel, Submission sub
         }
         return;
     }
-    const auto state = shared_->take_over(channel, std::move(submission), number, started);
+    const auto state = shared_->take_over(channel, std::move(submission), number);
     lock.unlock();
     Request(state).wait();
 }

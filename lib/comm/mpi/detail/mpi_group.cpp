@@ -168,7 +168,7 @@ class MpiGroup : public Group {
     Submission plan_allreduce(BufferView buffer, ReduceOp op, const OperationOptions& options) {
         require_host(buffer);
         require_supported(buffer.type, op);
-        const MPI_Comm comm = next_comm(options);
+        const MPI_Comm comm = next_comm(buffer.bytes(), options);
         if (const Choice* choice = chosen(Collective::allreduce, buffer, options)) {
             return submission(collectives_->make_allreduce(lane_, buffer, op, *choice), "allreduce", options);
         }
@@ -185,7 +185,7 @@ class MpiGroup : public Group {
         require_host(receive);
         require_supported(receive.type, op);
         require_parts(send, receive, "reduce-scatter");
-        const MPI_Comm comm = next_comm(options);
+        const MPI_Comm comm = next_comm(send.bytes(), options);
         if (const Choice* choice = chosen(Collective::reduce_scatter, send, options)) {
             return submission(collectives_->make_reduce_scatter(lane_, send, receive, op, *choice), "reduce-scatter",
                               options);
@@ -200,7 +200,7 @@ class MpiGroup : public Group {
             throw Error(ExitCode::usage,
                         "no rank " + std::to_string(root) + " in a group of " + plural(size(), "rank"));
         }
-        const MPI_Comm comm = next_comm(options);
+        const MPI_Comm comm = next_comm(buffer.bytes(), options);
         if (const Choice* choice = chosen(Collective::broadcast, buffer, options)) {
             return submission(collectives_->make_broadcast(lane_, buffer, root, *choice), "broadcast", options);
         }
@@ -211,7 +211,7 @@ class MpiGroup : public Group {
         require_host(send);
         require_host(receive);
         require_parts(receive, send, "allgather");
-        const MPI_Comm comm = next_comm(options);
+        const MPI_Comm comm = next_comm(receive.bytes(), options);
         if (const Choice* choice = chosen(Collective::allgather, receive, options)) {
             return submission(collectives_->make_allgather(lane_, send, receive, *choice), "allgather", options);
         }
@@ -219,7 +219,7 @@ class MpiGroup : public Group {
     }
 
     Submission plan_barrier(const OperationOptions& options) {
-        return submission(make_barrier(next_comm(options)), "barrier", options);
+        return submission(make_barrier(next_comm(0, options)), "barrier", options);
     }
 
     void require_parts(const BufferView& whole, const BufferView& part, const char* operation) const {
@@ -260,8 +260,8 @@ class MpiGroup : public Group {
         const int depth = options.choice != nullptr ? options.choice->depth : options_.depth;
         return {segment.count == 0 ? native_segment : segment, depth};
     }
-    MPI_Comm next_comm(const OperationOptions& options) {
-        lane_ = lane_choice_.next(options.priority);
+    MPI_Comm next_comm(std::size_t bytes, const OperationOptions& options) {
+        lane_ = lane_choice_.next(options.priority, Bytes{bytes});
         return lanes_->comms[static_cast<std::size_t>(lane_)];
     }
 
@@ -299,7 +299,7 @@ std::unique_ptr<Group> make_mpi_group(std::shared_ptr<Runtime> runtime, MPI_Comm
          .caller_poll = cores_per_rank >= 1 ? PollPolicy::spin : PollPolicy::yield,
          .limits = options.limits});
     auto lanes = std::make_shared<Lanes>();
-    const int count = options.operations_in_flight + urgent_lanes;
+    const int count = LaneChoice(options.operations_in_flight, urgent_lanes).lanes();
     const GroupStart mine{runtime->placement.node, runtime->placement.rank, runtime->groups_started++};
     runtime->progress
         .submit(channel,

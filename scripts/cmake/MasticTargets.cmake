@@ -73,7 +73,8 @@ function(mastic_manual program)
 endfunction()
 
 # mastic_test(core SOURCES error_test.cpp ... LIBS ... [TORCH] [LABEL unit])
-#   One GoogleTest program test_core; ctest knows each of its cases as core.SUITE.CASE.
+#   One GoogleTest program test_core; ctest knows each of its cases as core.SUITE.CASE. Those of LABEL mpi, which start
+#   ranks, claim two processors.
 function(mastic_test name)
   cmake_parse_arguments(ARG "TORCH" "TIMEOUT;LABEL" "SOURCES;LIBS" ${ARGN})
   if(NOT ARG_TIMEOUT)
@@ -82,13 +83,17 @@ function(mastic_test name)
   if(NOT ARG_LABEL)
     set(ARG_LABEL unit)
   endif()
+  set(processors 1)
+  if(ARG_LABEL STREQUAL mpi)
+    set(processors 2)
+  endif()
   add_executable(test_${name} ${ARG_SOURCES})
   target_link_libraries(test_${name} PRIVATE mastic_options mastic::test_support GTest::gmock GTest::gtest_main ${ARG_LIBS})
   if(ARG_TORCH)
     mastic_use_torch(test_${name})
   endif()
   gtest_discover_tests(test_${name} TEST_PREFIX "${name}." DISCOVERY_TIMEOUT 60 DISCOVERY_MODE PRE_TEST
-                       PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABEL}")
+                       PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABEL}" PROCESSORS ${processors})
 endfunction()
 
 # mastic_mpi_test(comm_mpi RANKS 1 2 3 4 SOURCES ... LIBS ... [TORCH])

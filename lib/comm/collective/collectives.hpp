@@ -35,7 +35,6 @@ class Collectives {
                                                    const Choice& choice);
     std::unique_ptr<Operation> make_allgather(int lane, BufferView send, BufferView receive, const Choice& choice);
 
-    const Topology& topology() const { return topology_; }
     ShmNode* node() { return parts_.node.get(); }
     bool has(TransportKind kind) const;
     std::string description() const;

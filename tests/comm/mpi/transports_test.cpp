@@ -203,6 +203,22 @@ TEST_P(Transports, ReduceAllocatedAndPrivateMemory) {
     }
 }
 
+TEST_P(Transports, NotInPlaceKeepsTheContribution) {
+    const auto group = session().make_group({.transport = GetParam()});
+    const std::vector<std::int32_t> send(1000, group->rank() + 1);
+    std::vector<std::int32_t> receive(1000);
+    const std::vector<std::int32_t> sum(1000, group->size() * (group->size() + 1) / 2);
+    group->allreduce(view_of(std::span(send)), view_of(std::span(receive)), ReduceOp::sum);
+    EXPECT_EQ(receive, sum);
+    receive.assign(1000, 0);
+    group->start_allreduce(view_of(std::span(send)), view_of(std::span(receive)), ReduceOp::sum).wait();
+    EXPECT_EQ(receive, sum);
+    EXPECT_EQ(send, std::vector<std::int32_t>(1000, group->rank() + 1));
+    test::expect_error(ExitCode::usage, "cannot fill", [&] {
+        group->allreduce(view_of(std::span(send)), view_of(std::span(receive).first(999)), ReduceOp::sum);
+    });
+}
+
 TEST_P(Transports, DescribeThemselves) {
     const auto group = session().make_group({.transport = GetParam()});
     const std::map<TransportKind, std::string> words{{TransportKind::automatic, group->size() > 1 ? "shared memory" : ""},

@@ -18,8 +18,6 @@ constexpr TransportName names[] = {
     {TransportKind::tcp, "tcp", "mastic's algorithms over TCP: for Ethernet"},
 };
 
-constexpr Bytes any_size{~std::uint64_t{0}};
-
 }  // namespace
 
 std::span<const TransportName> transports() {

@@ -2,6 +2,8 @@
 // one per group shape; default_selection() is the guess without a measurement.
 #pragma once
 
+#include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -41,6 +43,8 @@ struct Choice {
     bool operator==(const Choice&) const = default;
 };
 std::string to_string(const Choice& choice);  // "tcp ring, hierarchical, segment 128K"
+
+inline constexpr Bytes any_size{~std::uint64_t{0}};  // as SelectionRow::up_to
 
 struct SelectionRow {
     Collective collective;

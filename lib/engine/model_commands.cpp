@@ -79,7 +79,7 @@ int evaluate_command(const CommandContext& context) {
                     "name a file with --data.test_inputs and --data.test_targets");
     }
     comm::MpiSession session;
-    const auto group = session.make_group({});
+    const auto group = session.make_group({.transport = comm::TransportKind::native});
     const Evaluator evaluator(test_data, *group, evaluator_options(context.options, run.train_data->layout()));
     const Evaluation evaluation = evaluator.run(*run.state.network);
     if (session.rank() == 0) {

@@ -120,7 +120,8 @@ std::string information(const config::ProgramInfo& program, const config::Schema
         return config::help_text(program, schema, asked.help_all);
     }
     if (asked.version) {
-        return asked.json ? version_json(program.name) : version_text(program.name);
+        return asked.json ? version_json(program.name, library_versions())
+                          : version_text(program.name, library_versions());
     }
     if (asked.generate == "man") {
         return config::man_page(program, schema);

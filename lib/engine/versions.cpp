@@ -4,16 +4,10 @@
 #include <torch/version.h>
 
 #include <mastic/comm/mpi/session.hpp>
-#include <mastic/core/version.hpp>
 #include <mastic/engine/versions.hpp>
-#include <nlohmann/json.hpp>
 
 namespace mastic::engine {
 namespace {
-
-std::string built_and_run(const std::string& built, const std::string& run) {
-    return built == run ? run : run + " (built with " + built + ")";
-}
 
 std::string hdf5_running() {
     unsigned major = 0, minor = 0, release = 0;
@@ -27,7 +21,7 @@ std::string hdf5_headers() {
 
 }  // namespace
 
-std::map<std::string, std::string> library_versions() {
+LibraryVersions library_versions() {
     return {
         {"MPI", built_and_run(comm::mpi_header_version(), comm::mpi_library_version())},
         {"HDF5", built_and_run(hdf5_headers(), hdf5_running())},
@@ -36,19 +30,6 @@ std::map<std::string, std::string> library_versions() {
         {"NCCL", "not built in"},
         {"compiler", "GCC " __VERSION__},
     };
-}
-
-std::string version_text(const std::string& program) {
-    std::string text = program + " " + version() + "\n";
-    for (const auto& [library, version] : library_versions()) {
-        text += "  " + library + std::string(10 - std::min<std::size_t>(9, library.size()), ' ') + version + "\n";
-    }
-    return text;
-}
-
-std::string version_json(const std::string& program) {
-    nlohmann::json json = {{"program", program}, {"version", version()}, {"libraries", library_versions()}};
-    return json.dump(2) + "\n";
 }
 
 }  // namespace mastic::engine

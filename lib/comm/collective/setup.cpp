@@ -17,8 +17,6 @@ namespace mastic::comm {
 
 namespace {
 
-constexpr Bytes any_size{~std::uint64_t{0}};
-
 class Setup {
   public:
     Setup(const SetupSource& source, const Topology& topology, const GroupOptions& options)

@@ -1,7 +1,6 @@
 #include <mastic/comm/interposer/settings.hpp>
 
 #include <algorithm>
-#include <cstdint>
 
 #include <mastic/core/error.hpp>
 
@@ -12,8 +11,6 @@ namespace {
 Choice to_mpi() {
     return {.transport = TransportKind::native};
 }
-
-constexpr Bytes any_size{~std::uint64_t{0}};
 
 // What MPI does as fast or faster. By shared memory it was measured with 2 bound ranks and MPICH 4.0.2: an allreduce takes
 // the same time at 8 bytes and 0.56 of it at 1 KiB; broadcast and reduce-scatter, which copy through slots, lose.

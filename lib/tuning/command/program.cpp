@@ -7,8 +7,6 @@
 
 #include <unistd.h>
 
-#include <nlohmann/json.hpp>
-
 #include <mastic/comm/mpi/session.hpp>
 #include <mastic/config/parse.hpp>
 #include <mastic/config/requested_text.hpp>
@@ -101,24 +99,9 @@ std::string host_name() {
     return name;
 }
 
-std::string mpi_version() {
-    const std::string built = comm::mpi_header_version(), runs = comm::mpi_library_version();
-    return built == runs ? runs : runs + " (built with " + built + ")";
-}
-
-std::string version_text(bool as_json) {
-    const std::map<std::string, std::string> libraries = {{"MPI", mpi_version()},
-                                                          {"compiler", "GCC " __VERSION__}};
-    if (as_json) {
-        return nlohmann::json{{"program", "mastic-tune"}, {"version", version()}, {"libraries", libraries}}
-                   .dump(2) +
-               "\n";
-    }
-    std::string text = std::string("mastic-tune ") + version() + "\n";
-    for (const auto& [library, its_version] : libraries) {
-        text += "  " + library + std::string(10 - library.size(), ' ') + its_version + "\n";
-    }
-    return text;
+LibraryVersions library_versions() {
+    return {{"MPI", built_and_run(comm::mpi_header_version(), comm::mpi_library_version())},
+            {"compiler", "GCC " __VERSION__}};
 }
 
 int run(int argc, char** argv, const job::JobContext& job) {
@@ -130,7 +113,8 @@ int run(int argc, char** argv, const job::JobContext& job) {
         config::parse(program, schema, argc, argv, config::mastic_variables());
     std::optional<std::string> text = config::requested_text(program, schema, invocation);
     if (invocation.version) {
-        text = version_text(invocation.json);
+        text = invocation.json ? version_json(program.name, library_versions())
+                               : version_text(program.name, library_versions());
     }
     if (text) {
         if (job.rank == 0) {

@@ -174,7 +174,7 @@ int run_mastic_train(int argc, char** argv) {
     int rank = 0;
     try {
         const Environment environment = process_environment();
-        const job::JobContext job = job::read_job_context(environment, host_name());
+        const job::JobContext job = job::find_job_context(environment, host_name());
         rank = job.rank;
         setup_log({job.rank, job.world_size, {}, "info"});
         const job::BlasReport blas = job::ensure_blas_core(argv);

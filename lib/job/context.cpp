@@ -95,6 +95,8 @@ const char* to_string(Launcher launcher) {
             return "slurm";
         case Launcher::hydra:
             return "hydra";
+        case Launcher::pmix:
+            return "pmix";
     }
     return "unknown";
 }
@@ -113,6 +115,28 @@ JobContext read_job_context(const Environment& environment, const std::string& h
         read_hydra(reader, context);
     } else if (step && reader.has("SLURM_PROCID")) {
         read_slurm_step(reader, context);
+    }
+    return context;
+}
+
+void take_place(JobContext& context, const PmixPlace& place) {
+    context.launcher = Launcher::pmix;
+    context.rank = place.rank;
+    context.world_size = place.world_size;
+    context.local_rank = place.local_rank;
+    context.local_size = static_cast<int>(place.local_peers.size());
+    context.node_index = place.node_index;
+    context.node_count = static_cast<int>(place.nodes.size());
+}
+
+JobContext find_job_context(const Environment& environment, const std::string& host) {
+    JobContext context = read_job_context(environment, host);
+    // Another launcher inside of a Slurm step has a name space of its own.
+    const bool slurms_own = environment("PMIX_NAMESPACE").value_or("").starts_with("slurm.pmix.");
+    if (context.launcher == Launcher::none || (context.launcher == Launcher::slurm && !slurms_own)) {
+        if (const auto client = PmixClient::connect(environment)) {
+            take_place(context, client->place());
+        }
     }
     return context;
 }
@@ -144,6 +168,14 @@ std::vector<int> expand_tasks_per_node(std::string_view text) {
 }
 
 void check_singleton(int mpi_size, const JobContext& context) {
+    if (mpi_size == 1 && context.launcher == Launcher::pmix && context.world_size > 1) {
+        throw Error(ExitCode::environment,
+                    "a launcher started " + std::to_string(context.world_size) +
+                        " processes through PMIx, but each is an MPI world of size 1 (this is process " +
+                        std::to_string(context.rank) + " on " + context.host + "): MPICH here does not speak PMIx",
+                    "start with MPICH's launcher: mpiexec.mpich -n " + std::to_string(context.world_size) +
+                        " ..., or srun --mpi=pmi2 ... (mpirun may be Open MPI's)");
+    }
     if (mpi_size != 1 || context.slurm_tasks <= 1 || context.launcher == Launcher::hydra) {
         return;
     }

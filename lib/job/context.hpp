@@ -7,11 +7,13 @@
 #include <vector>
 
 #include <mastic/core/environment.hpp>
+#include <mastic/job/pmix_client.hpp>
 
 namespace mastic::job {
 
-// slurm: a task of a step (srun); hydra: MPICH's mpiexec, also inside a Slurm job; none: started by hand.
-enum class Launcher { none, slurm, hydra };
+// slurm: a task of a step (srun); hydra: MPICH's mpiexec, also inside a Slurm job; pmix: another launcher that speaks PMIx
+// (Open MPI's mpirun, prterun); none: started by hand.
+enum class Launcher { none, slurm, hydra, pmix };
 const char* to_string(Launcher launcher);
 
 struct JobContext {
@@ -33,12 +35,15 @@ struct JobContext {
 
 // Throws Error(environment), naming the variable, if a launcher's variable is not the number it should be.
 JobContext read_job_context(const Environment& environment, const std::string& host);
+// The same and, where the variables name no launcher, what PMIx says. Asks the launcher. Throws Error(environment).
+JobContext find_job_context(const Environment& environment, const std::string& host);
+void take_place(JobContext& context, const PmixPlace& place);
 
 // Slurm's run-length form of tasks or CPUs per node: "2(x3),1" -> 2 2 2 1. Throws Error(environment).
 std::vector<int> expand_tasks_per_node(std::string_view text);
 
-// Slurm started several tasks but each is an MPI world of its own (srun spoke another PMI than the MPI
-// library): throws Error(environment) naming `srun --mpi=pmi2`. Silent under hydra, whose user chose the
+// A launcher started several tasks but each is an MPI world of its own (it spoke another PMI than the MPI
+// library): throws Error(environment) naming what to start with. Silent under hydra, whose user chose the
 // size.
 void check_singleton(int mpi_size, const JobContext& context);
 

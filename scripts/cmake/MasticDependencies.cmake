@@ -19,6 +19,8 @@ find_package(spdlog REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(XXHASH REQUIRED IMPORTED_TARGET libxxhash)
 pkg_check_modules(HWLOC REQUIRED IMPORTED_TARGET hwloc)
+# Optional: which launcher started the processes can also be asked through it.
+pkg_check_modules(PMIX IMPORTED_TARGET pmix)
 set(HDF5_PREFER_PARALLEL OFF)
 find_package(HDF5 REQUIRED COMPONENTS C HL)
 if(MASTIC_TESTS)

@@ -139,6 +139,16 @@ TEST(Singleton, InABatchScriptOfSeveralTasksIsRefused) {
     test::expect_error(ExitCode::environment, "srun --mpi=pmi2", [&] { check_singleton(1, context); });
 }
 
+TEST(Singleton, UnderAnotherLaunchersPmixIsRefusedNamingMpichsLauncher) {
+    JobContext context = read_job_context(environment_of({}), "n1");
+    take_place(context, {5, 7, 1, {4, 5}, {"n0", "n1", "n2"}, 2});
+    EXPECT_EQ(place_of(context), (Place{5, 7, 1, 2, 2, 3}));
+    test::expect_error(ExitCode::environment, "mpiexec.mpich -n 7", [&] { check_singleton(1, context); });
+    EXPECT_NO_THROW(check_singleton(7, context));
+    take_place(context, {0, 1, 0, {0}, {"n0"}, 0});
+    EXPECT_NO_THROW(check_singleton(1, context));
+}
+
 TEST(Singleton, IsFineWhereOneWasAskedFor) {
     EXPECT_NO_THROW(check_singleton(1, read_job_context(environment_of({}), "n1")));
     EXPECT_NO_THROW(check_singleton(

@@ -134,7 +134,7 @@ int run(int argc, char** argv, const job::JobContext& job) {
 int run_mastic_tune(int argc, char** argv) {
     int rank = 0;
     try {
-        const job::JobContext job = job::read_job_context(process_environment(), host_name());
+        const job::JobContext job = job::find_job_context(process_environment(), host_name());
         rank = job.rank;
         setup_log({job.rank, job.world_size, {}, "info"});
         const int code = run(argc, argv, job);

@@ -27,6 +27,7 @@ int status_command(const CommandContext& context);   // RUN_DIR
 int compare_command(const CommandContext& context);  // RUN_DIR...
 int report_command(const CommandContext& context);   // RUN_DIR [FILE.html]
 int finish_command(const CommandContext& context);   // RUN_DIR [CODE]
+int why_command(const CommandContext& context);      // RUN_DIR|JOBID
 int verify_command(const CommandContext& context);   // checkpoint.verify
 int models_command(const CommandContext& context);
 

@@ -23,9 +23,9 @@ FaultInjection::FaultInjection(std::string_view text, int rank) {
     const bool formed = at != text.npos && colon != text.npos && at < colon;
     const std::string_view kind = text.substr(0, at);
     if (!formed || number(at + 1, colon) < 0 || number(colon + 1, text.size()) < 0 ||
-        (kind != "nan" && kind != "kill" && kind != "stall")) {
+        (kind != "nan" && kind != "kill" && kind != "crash" && kind != "stall")) {
         throw Error(ExitCode::usage, "train.inject: '" + std::string(text) + "' is not a fault",
-                    "write KIND@STEP:RANK with KIND one of nan, kill, stall");
+                    "write KIND@STEP:RANK with KIND one of nan, kill, crash, stall");
     }
     if (number(colon + 1, text.size()) == rank) {
         kind_ = kind;
@@ -36,6 +36,9 @@ FaultInjection::FaultInjection(std::string_view text, int rank) {
 void FaultInjection::before_backward(std::int64_t step) const {
     if (matches("kill", step)) {
         std::raise(SIGKILL);
+    }
+    if (matches("crash", step)) {
+        std::raise(SIGSEGV);
     }
     if (matches("stall", step)) {
         std::this_thread::sleep_for(std::chrono::hours(1));

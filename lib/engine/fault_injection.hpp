@@ -12,7 +12,7 @@ class FaultInjection {
   public:
     FaultInjection() = default;
     // "nan@5:1" makes the loss of rank 1 in step 5 NaN, "kill@5:1" ends that rank with SIGKILL before its backward pass,
-    // "stall@5:1" makes it sleep there for an hour. "" injects nothing. Throws Error(usage).
+    // "crash@5:1" with SIGSEGV, "stall@5:1" makes it sleep there for an hour. "" injects nothing. Throws Error(usage).
     FaultInjection(std::string_view text, int rank);
 
     bool poisons_loss(std::int64_t step) const { return matches("nan", step); }

@@ -10,6 +10,7 @@
 #include <mastic/engine/command_context.hpp>
 #include <mastic/engine/rank_failure.hpp>
 #include <mastic/engine/run_files.hpp>
+#include <mastic/engine/run_view.hpp>
 #include <mastic/job/run_directory.hpp>
 #include <mastic/model/registry.hpp>
 #include <mastic/report/config_listing.hpp>
@@ -20,30 +21,6 @@
 namespace mastic::engine {
 namespace {
 
-// Who holds the run, "" if nobody.
-std::string owner_of(const job::RunDirectory& directory) {
-    const std::optional<job::RunOwner> owner = directory.current_owner();
-    if (!owner) {
-        return "";
-    }
-    return (owner->job_id.empty() ? "" : "job " + owner->job_id + ", ") + "process " + std::to_string(owner->pid) +
-           " on " + owner->host;
-}
-
-report::RunView view_of(const std::string& path) {
-    const job::RunDirectory directory{path};
-    if (!std::filesystem::is_directory(path)) {
-        throw Error(ExitCode::usage, "there is no run directory " + path, "see --run.dir of the training");
-    }
-    report::RunView run = report::load_run(path, now());
-    run.owner = owner_of(directory);
-    const auto generations = checkpoint::CheckpointStore(directory.checkpoints()).list();
-    if (!generations.empty()) {
-        run.newest_checkpoint = "checkpoints/" + generations.front().name();
-    }
-    return run;
-}
-
 std::string stored_config(const std::string& path) {
     const std::filesystem::path file = job::RunDirectory{path}.config_file();
     return std::filesystem::exists(file) ? read_text_file(file) : "";
@@ -52,7 +29,7 @@ std::string stored_config(const std::string& path) {
 }  // namespace
 
 int status_command(const CommandContext& context) {
-    const report::RunView run = view_of(context.invocation.positionals.at(0));
+    const report::RunView run = view_of_run(context.invocation.positionals.at(0));
     std::cout << report::status_text(run);
     return 0;
 }
@@ -60,7 +37,7 @@ int status_command(const CommandContext& context) {
 int compare_command(const CommandContext& context) {
     std::vector<report::ComparedRun> runs;
     for (const std::string& path : context.invocation.positionals) {
-        report::ComparedRun compared{path, view_of(path), {}};
+        report::ComparedRun compared{path, view_of_run(path), {}};
         for (const report::ConfigLine& line :
              report::config_listing(stored_config(path)).value_or(std::vector<report::ConfigLine>{})) {
             compared.config[line.key] = line.value;
@@ -75,7 +52,7 @@ int report_command(const CommandContext& context) {
     const auto& arguments = context.invocation.positionals;
     const std::string& path = arguments.at(0);
     const std::string out = arguments.size() > 1 ? arguments[1] : path + "/report.html";
-    write_file_atomically(out, report::training_report(view_of(path), stored_config(path)));
+    write_file_atomically(out, report::training_report(view_of_run(path), stored_config(path)));
     std::cout << "wrote " << out << ": open it in a browser\n";
     return 0;
 }
@@ -89,7 +66,8 @@ struct RunFailure {
 
 // A rank that failed alone has left its reason. Else ranks were killed, whatever code the launcher gave: it may be the
 // number of a signal, and never means that the run is done.
-RunFailure what_ended(const job::RunDirectory& directory, const std::string& launcher_code) {
+RunFailure what_ended(const job::RunDirectory& directory, const report::EndEvidence& evidence,
+                      const std::string& launcher_code) {
     if (!launcher_code.empty() && (launcher_code.size() > 3 ||
                                    launcher_code.find_first_not_of("0123456789") != launcher_code.npos)) {
         throw Error(ExitCode::usage, "finish: '" + launcher_code + "' is not an exit code",
@@ -98,8 +76,7 @@ RunFailure what_ended(const job::RunDirectory& directory, const std::string& lau
     if (const auto failure = read_rank_failure(directory)) {
         return {failure->code, "rank " + std::to_string(failure->rank) + ": " + failure->message};
     }
-    return {ExitCode::collective,
-            "ranks were killed" + (launcher_code.empty() ? "" : "; the launcher gave code " + launcher_code)};
+    return {ExitCode::collective, report::find_cause(evidence).cause + (launcher_code.empty() ? "" : "; the launcher gave code " + launcher_code)};
 }
 
 }  // namespace
@@ -108,7 +85,8 @@ RunFailure what_ended(const job::RunDirectory& directory, const std::string& lau
 int finish_command(const CommandContext& context) {
     const auto& arguments = context.invocation.positionals;
     const job::RunDirectory directory{arguments.at(0)};
-    const report::RunView run = view_of(arguments.at(0));
+    const report::EndEvidence evidence = end_evidence(arguments.at(0));
+    const report::RunView& run = evidence.run;
     if (!run.record) {
         throw Error(ExitCode::usage, "there is no run.json in " + arguments[0], "the run has not started yet");
     }
@@ -121,7 +99,7 @@ int finish_command(const CommandContext& context) {
                   << record.attempt.reason << "\n";
         return 0;
     }
-    const RunFailure failure = what_ended(directory, arguments.size() > 1 ? arguments[1] : "");
+    const RunFailure failure = what_ended(directory, evidence, arguments.size() > 1 ? arguments[1] : "");
     if (!run.metrics.steps.empty()) {
         record.attempt.last_step = std::max(record.attempt.last_step, run.metrics.steps.back().step);
         record.samples = std::max(record.samples, run.metrics.steps.back().samples);

@@ -55,6 +55,10 @@ config::ProgramInfo describe_program() {
          {run_dir, {"OUT", "file to write (RUN_DIR/report.html)", false, false}},
          false},
         {"compare", "runs side by side", {{"RUN_DIR", "run directories", true, true}}, false},
+        {"why",
+         "why a run ended: what happened first, and what to do",
+         {{"RUN_DIR|JOBID", "a run directory, or the id of a Slurm job that ran one", true, false}},
+         false},
         {"finish",
          "complete run.json of a run whose ranks were killed",
          {run_dir, {"CODE", "exit code that the launcher gave", false, false}},
@@ -66,6 +70,7 @@ config::ProgramInfo describe_program() {
         {"mpiexec -n 2 mastic-train configs/fashion.toml --dry-run", "check everything, write nothing"},
         {"mastic-train status runs/fashion", "how far it is"},
         {"mastic-train report runs/fashion", "write runs/fashion/report.html"},
+        {"mastic-train why runs/fashion", "what ended it"},
         {"mastic-train export runs/fashion fashion.pt", "write the network as TorchScript"},
     };
     program.exit_codes = {
@@ -97,7 +102,7 @@ const std::map<std::string, Command>& commands() {
          }},
         {"evaluate", evaluate_command}, {"predict", predict_command}, {"export", export_command},
         {"status", status_command},     {"report", report_command},   {"compare", compare_command},
-        {"finish", finish_command},     {"models", models_command},
+        {"why", why_command},           {"finish", finish_command},     {"models", models_command},
     };
     return table;
 }

@@ -5,6 +5,7 @@
 
 #include <mastic/core/duration.hpp>
 #include <mastic/core/trace.hpp>
+#include <mastic/job/flight_recorder.hpp>
 
 namespace mastic::engine {
 
@@ -18,11 +19,13 @@ struct StepTimes {
     Seconds total{0};
 };
 
-// Adds the time of a scope to one of the members and, if tracing, writes it as a span.
+// Adds the time of a scope to one of the members, notes that the rank has entered it and, if tracing, writes it as a span.
 class PhaseTimer {
   public:
-    PhaseTimer(Seconds& target, Trace& trace, std::string_view name)
-        : target_(target), trace_(trace), name_(name), begin_(Trace::Clock::now()) {}
+    PhaseTimer(Seconds& target, Trace& trace, job::FlightRecorder& recorder, std::string_view name)
+        : target_(target), trace_(trace), name_(name), begin_(Trace::Clock::now()) {
+        recorder.enter(name);
+    }
     ~PhaseTimer() {
         const auto end = Trace::Clock::now();
         target_ += end - begin_;

@@ -129,7 +129,7 @@ void declare_train(Schema& schema, StepOptions& train) {
         .at_least(0.0)
         .on_resume(OnResume::fork);
     schema.option("train.eval_every", train.eval_every, "epochs between evaluations; 0: never").at_least(0);
-    schema.option("train.inject", train.inject, "fault for tests: nan@STEP:RANK, kill@STEP:RANK, stall@STEP:RANK")
+    schema.option("train.inject", train.inject, "fault for tests: nan, kill, crash or stall@STEP:RANK")
         .advanced();
 }
 
@@ -244,6 +244,7 @@ void declare_rest(Schema& schema, TrainOptions& options) {
         .choices({"auto", "always", "never"});
     schema.option("output.trace", options.output.trace, "write a Chrome trace of each rank into the run directory");
     schema.flag("trace", options.trace, "the same as --output.trace");
+    schema.flag("print-binding", options.print_binding, "say which cores each rank runs on, then stop");
     schema.flag("fork", options.fork, "go on from a checkpoint although options changed that shape the result");
 }
 

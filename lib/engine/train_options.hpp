@@ -125,6 +125,7 @@ struct TrainOptions {
     OutputSection output;
     bool fork = false;
     bool trace = false;  // as output.trace
+    bool print_binding = false;
 };
 
 // Declares all options with `options` as their targets; `options` must outlive the schema.

@@ -19,8 +19,9 @@ using Clock = std::chrono::steady_clock;
 
 double milliseconds(Seconds span) { return span.count() * 1e3; }
 
-gradient::ReducerOptions reducer_options(const AllreduceSection& allreduce) {
+gradient::ReducerOptions reducer_options(const AllreduceSection& allreduce, job::FlightRecorder& recorder) {
     gradient::ReducerOptions options;
+    options.on_wait = [&recorder](std::string_view bucket) { recorder.enter(bucket); };
     options.buckets.capacity = allreduce.bucket;
     options.buckets.first = allreduce.first_bucket;
     options.overlap = allreduce.overlap;
@@ -50,7 +51,7 @@ bool all_finite(const std::vector<torch::Tensor>& flats) {
 
 Trainer::Trainer(TrainerParts parts)
     : parts_(std::move(parts)),
-      reducer_(model::trainable_parameters(*parts_.state.network), parts_.group, reducer_options(parts_.options.allreduce),
+      reducer_(model::trainable_parameters(*parts_.state.network), parts_.group, reducer_options(parts_.options.allreduce, parts_.recorder),
                parts_.trace),
       buffers_(parts_.state.network->buffers(), parts_.group),
       control_(parts_.group) {
@@ -104,6 +105,7 @@ TrainResult Trainer::run() {
     if (!saved) {
         save(false);
     }
+    parts_.recorder.enter("last checkpoint");
     parts_.checkpointer.finish();
     if (parts_.progress != nullptr) {
         parts_.progress->finish();
@@ -111,12 +113,17 @@ TrainResult Trainer::run() {
     return result_;
 }
 
+PhaseTimer Trainer::timed(Seconds& target, std::string_view phase) {
+    return {target, parts_.trace, parts_.recorder, phase};
+}
+
 StepAgreement Trainer::step() {
     const auto begin = Clock::now();
+    parts_.recorder.enter("data", parts_.state.step + 1);
     times_ = StepTimes{};
     const data::LoadedBatch* loaded = nullptr;
     {
-        const PhaseTimer timer(times_.data, parts_.trace, "data");
+        const PhaseTimer timer = timed(times_.data, "data");
         loaded = loader_->next();
     }
     torch::manual_seed(CounterRandom::derive(
@@ -127,7 +134,7 @@ StepAgreement Trainer::step() {
     times_.exposed_communication = reducer_.finish();
     StepAgreement agreed;
     {
-        const PhaseTimer timer(times_.exposed_communication, parts_.trace, "wait");
+        const PhaseTimer timer = timed(times_.exposed_communication, "wait");
         buffers_.finish();
         agreed = control_.finish();
     }
@@ -155,7 +162,7 @@ void Trainer::forward_backward(const data::LoadedBatch& loaded) {
         const std::int64_t length = std::min(micro, count - first);
         torch::Tensor loss;
         {
-            const PhaseTimer timer(times_.forward, parts_.trace, "forward");
+            const PhaseTimer timer = timed(times_.forward, "forward");
             const Autocast autocast(parts_.options.train.precision == "bf16");
             const torch::Tensor inputs =
                 network_input(tensors.inputs.narrow(0, first, length), parts_.options.train.precision);
@@ -173,7 +180,7 @@ void Trainer::forward_backward(const data::LoadedBatch& loaded) {
             parts_.faults.before_backward(parts_.state.step);
             reducer_.expect_last_backward();
         }
-        const PhaseTimer timer(times_.backward, parts_.trace, "backward");
+        const PhaseTimer timer = timed(times_.backward, "backward");
         loss.backward();
     }
     if (count == 0) {
@@ -201,7 +208,7 @@ void Trainer::start_agreement(double loss_sum, double weight) {
 }
 
 void Trainer::apply_update(const StepAgreement& agreed) {
-    const PhaseTimer timer(times_.optimizer, parts_.trace, "optimizer");
+    const PhaseTimer timer = timed(times_.optimizer, "optimizer");
     const std::string where = "in step " + std::to_string(parts_.state.step + 1);
     const char* hint = "a smaller learning rate, clip_norm, or float32 instead of bf16 may help; the last checkpoint "
                        "is from before this step";
@@ -219,9 +226,10 @@ void Trainer::apply_update(const StepAgreement& agreed) {
         optimizer::clip_by_global_norm(reducer_.flat_gradients(), limit);
     }
     {
-        const PhaseTimer stall(times_.checkpoint_stall, parts_.trace, "checkpoint stall");
+        const PhaseTimer stall = timed(times_.checkpoint_stall, "checkpoint stall");
         parts_.checkpointer.wait_copied();  // forward and backward changed nothing that is saved
     }
+    parts_.recorder.enter("update");
     learning_rate_ = parts_.schedule.rate(parts_.state.samples);
     parts_.state.optimizer->set_learning_rate(learning_rate_);
     parts_.state.optimizer->step();
@@ -256,7 +264,7 @@ bool Trainer::after_step(const StepAgreement& agreed) {
 }
 
 void Trainer::save(bool best) {
-    const PhaseTimer timer(times_.checkpoint_stall, parts_.trace, "checkpoint stall");
+    const PhaseTimer timer = timed(times_.checkpoint_stall, "checkpoint stall");
     TrainState& state = parts_.state;
     parts_.checkpointer.save({static_cast<std::uint64_t>(state.step), state.samples, best},
                              state.view(parts_.arithmetic));
@@ -304,6 +312,7 @@ void Trainer::record_step(const StepAgreement& agreed) {
 }
 
 bool Trainer::evaluate() {
+    parts_.recorder.enter("evaluation");
     TrainState& state = parts_.state;
     result_.evaluation = parts_.evaluator->run(*state.network);
     const Evaluation& evaluation = *result_.evaluation;

@@ -44,6 +44,7 @@ struct TrainerParts {
     job::StopPlanner& stop_planner;
     FaultInjection& faults;
     Trace& trace;
+    job::FlightRecorder& recorder;
     report::MetricsWriter* metrics = nullptr;
     report::Progress* progress = nullptr;
 };
@@ -69,6 +70,7 @@ class Trainer {
 
   private:
     bool finished() const;
+    PhaseTimer timed(Seconds& target, std::string_view phase);
     StepAgreement step();
     void forward_backward(const data::LoadedBatch& loaded);
     void start_agreement(double loss_sum, double weight);

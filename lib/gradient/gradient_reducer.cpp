@@ -171,6 +171,9 @@ struct GradientReducer::Implementation {
         const auto begin_wait = Trace::Clock::now();
         reduction_time = Seconds{0};
         for (FlatBucket& bucket : buckets) {
+            if (options.on_wait && !bucket.request.test()) {
+                options.on_wait(bucket.name);
+            }
             bucket.request.wait();
             const Seconds took = bucket.request.duration();
             reduction_time += took;

@@ -9,8 +9,10 @@
 //            finish(); the optimizer reads parameter.grad().
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -27,6 +29,8 @@ namespace mastic::gradient {
 struct ReducerOptions {
     BucketOptions buckets;
     bool overlap = true;  // false: every reduction starts in finish(), for comparison
+    // Told the name of each bucket that finish() has to wait for, before it waits.
+    std::function<void(std::string_view bucket)> on_wait = nullptr;
 };
 
 class GradientReducer {

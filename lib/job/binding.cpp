@@ -120,12 +120,17 @@ CpuView observe_cpus() {
     return observe(Topology());
 }
 
+Binding present_binding(const CpuView& cpus) {
+    return {cpus.bound, count_cores(cpus.allowed, cpus.bound), false,
+            bound_by_launcher(cpus) ? "bound by the launcher" : "not bound: job.bind is false"};
+}
+
 Binding plan_binding(const CpuView& cpus, int local_rank, int local_size) {
     const auto common = common_cores(cpus);
     const auto all = pus_of(common);
     const auto available = common.size();
     if (bound_by_launcher(cpus)) {
-        return {cpus.bound, count_cores(cpus.allowed, cpus.bound), false, "bound by the launcher"};
+        return present_binding(cpus);
     }
     const auto ranks = static_cast<std::size_t>(std::max(local_size, 1));
     const auto rank = static_cast<std::size_t>(local_rank);

@@ -34,6 +34,9 @@ struct Binding {
 // gets run r. With fewer cores than ranks nobody is bound.
 Binding plan_binding(const CpuView& cpus, int local_rank, int local_size);
 
+// What the process has by now, left as it is.
+Binding present_binding(const CpuView& cpus);
+
 // Plans and applies it to the whole process, its present threads included. A refusal of the system leaves the
 // rank as it is and is told in `reason`.
 Binding bind_rank(const CpuView& cpus, int local_rank, int local_size);

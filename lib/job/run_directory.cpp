@@ -106,7 +106,7 @@ RunDirectory RunDirectory::create_or_open(const fs::path& path) {
     // "run/" has an empty file name.
     RunDirectory directory(normal.has_filename() ? normal : normal.parent_path());
     make_directory(directory.path());
-    for (const auto& folder : {directory.logs(), directory.traces(), directory.checkpoints()}) {
+    for (const auto& folder : {directory.logs(), directory.traces(), directory.ranks(), directory.checkpoints()}) {
         make_directory(folder);
     }
     return directory;
@@ -143,6 +143,21 @@ fs::path RunDirectory::log_file(int rank) const {
 
 fs::path RunDirectory::trace_file(int rank) const {
     return traces() / ("rank-" + std::to_string(rank) + ".json");
+}
+
+void RunDirectory::clear_ranks() const {
+    std::error_code ignored;
+    for (const auto& entry : fs::directory_iterator(ranks(), ignored)) {
+        fs::remove(entry.path(), ignored);
+    }
+}
+
+fs::path RunDirectory::last_moment_file(int rank) const {
+    return ranks() / ("rank-" + std::to_string(rank) + ".last");
+}
+
+fs::path RunDirectory::crash_file(int rank) const {
+    return ranks() / ("rank-" + std::to_string(rank) + ".crash");
 }
 
 void check_space(const fs::path& path, Bytes needed, const std::string& what) {

@@ -51,6 +51,9 @@ class RunDirectory {
     // Who holds the lock now, without taking it; none: nobody.
     std::optional<RunOwner> current_owner() const;
 
+    // At a start: what ranks of an earlier one left in ranks().
+    void clear_ranks() const;
+
     const std::filesystem::path& path() const { return path_; }
     std::filesystem::path config_file() const { return path_ / "config.toml"; }
     std::filesystem::path metrics_file() const { return path_ / "metrics.jsonl"; }
@@ -59,9 +62,12 @@ class RunDirectory {
     std::filesystem::path owner_file() const { return path_ / "owner.json"; }
     std::filesystem::path logs() const { return path_ / "logs"; }
     std::filesystem::path traces() const { return path_ / "trace"; }
+    std::filesystem::path ranks() const { return path_ / "ranks"; }  // what each was doing last, its backtrace
     std::filesystem::path checkpoints() const { return path_ / "checkpoints"; }
     std::filesystem::path log_file(int rank) const;
     std::filesystem::path trace_file(int rank) const;
+    std::filesystem::path last_moment_file(int rank) const;
+    std::filesystem::path crash_file(int rank) const;
 
   private:
     std::filesystem::path path_;

@@ -1,10 +1,13 @@
 // The commands beside training, on a run that exists.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include <mastic/core/command.hpp>
 #include <mastic/core/file.hpp>
+#include <mastic/job/run_directory.hpp>
 
 #include "engine/train_program.hpp"
 #include "support/temp_dir.hpp"
@@ -162,11 +165,31 @@ TEST_F(Commands, APinWhoseCheckpointIsGoneIsForgottenByAllRanks) {
 }
 
 TEST_F(Commands, ARunThatIsNotThereIsSaid) {
-    for (const char* command : {"status", "report", "compare", "evaluate", "finish"}) {
+    for (const char* command : {"status", "report", "compare", "evaluate", "finish", "why"}) {
         const ProgramResult result = run_program({command, file("nowhere").string()});
         EXPECT_EQ(result.exit_code, 2) << command << ": " << result.text;
         EXPECT_NE(result.text.find("nowhere"), std::string::npos) << result.text;
     }
+}
+
+TEST_F(Commands, WhyFindsTheRunOfASlurmJob) {
+    const std::filesystem::path copy = file("of-job");
+    std::filesystem::copy(run(), copy, std::filesystem::copy_options::recursive);
+    report::RunRecord record = record_of(copy);
+    record.attempt.job_id = "987654";
+    report::write_run_record(job::RunDirectory(copy).summary_file(), record);
+    const auto why = [&](const std::string& job) {
+        return run_command({"env", "--chdir=" + dir_->path().string(), MASTIC_TRAIN, "why", job}, Seconds(60));
+    };
+    EXPECT_NE(why("987654").output.find("of-job"), std::string::npos) << why("987654").error;
+    EXPECT_EQ(why("987655").exit_code, 2);
+    EXPECT_EQ(why("12;3").exit_code, 2);
+}
+
+TEST(Information, BindingsAreShownWithoutTraining) {
+    const std::string table = run_ranks(2, {"--print-binding"}).text;
+    EXPECT_NE(table.find("CPUs"), std::string::npos) << table;
+    EXPECT_EQ(std::ranges::count(table, '\n'), 3) << table;
 }
 
 TEST(Information, IsPrintedWithoutTraining) {

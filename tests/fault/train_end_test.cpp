@@ -123,10 +123,22 @@ TEST_F(TrainEnd, AKilledRankEndsTheRunAndTheNextOneGoesOn) {
     EXPECT_EQ(finish.exit_code, 0) << finish.text;
     EXPECT_EQ(record_of(run).attempt.exit_code, 7);
     EXPECT_NE(record_of(run).attempt.reason.find("137"), std::string::npos);
+    EXPECT_NE(record_of(run).attempt.reason.find("rank 1 on"), std::string::npos) << record_of(run).attempt.reason;
 
     train(2, small_task(run, options));
     train(2, small_task(dir / "whole", options));
     expect_identical(newest_state(run), newest_state(dir / "whole"));
+}
+
+TEST_F(TrainEnd, ACrashedRankIsNamedWithItsBacktrace) {
+    EXPECT_NE(run_ranks(2, small_task(run, {"--train.inject", "crash@3:1"})).exit_code, 0);
+    const std::string page = run_program({"why", run.string()}).text;
+    EXPECT_NE(page.find("rank 1 on"), std::string::npos) << page;
+    EXPECT_NE(page.find("SIGSEGV in step 4 (forward)"), std::string::npos) << page;
+    EXPECT_NE(page.find("FaultInjection::before_backward"), std::string::npos) << page;
+    // The next start is not blamed for it.
+    train(2, small_task(run));
+    EXPECT_NE(run_program({"why", run.string()}).text.find("finished"), std::string::npos);
 }
 
 // A rank that neither comes nor dies: the others report it and end.

@@ -24,7 +24,7 @@ const RunOwner me{"n1", 4, "123", "2026-01-31T12:00:00+0100"};
 TEST(RunDirectory, IsMadeWithItsParentsAndFolders) {
     const test::TempDir temp;
     const auto run = RunDirectory::create_or_open(temp / "a/b/run");
-    for (const auto& folder : {run.path(), run.logs(), run.traces(), run.checkpoints()}) {
+    for (const auto& folder : {run.path(), run.logs(), run.traces(), run.ranks(), run.checkpoints()}) {
         struct stat status = {};
         ASSERT_EQ(stat(folder.c_str(), &status), 0) << folder;
         EXPECT_TRUE(S_ISDIR(status.st_mode));

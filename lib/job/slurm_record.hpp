@@ -1,0 +1,34 @@
+// What Slurm remembers of a job: from its accounting (sacct) where a site has it, else from the controller (scontrol),
+// which forgets a job some minutes after its end.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include <mastic/core/command.hpp>
+
+namespace mastic::job {
+
+struct SlurmRecord {
+    std::string job_id;
+    std::string state;   // "OUT_OF_MEMORY", "NODE_FAIL", "TIMEOUT", "PREEMPTED", "CANCELLED", "FAILED", "COMPLETED", "RUNNING"
+    std::string reason;  // Slurm's own word, as "NonZeroExitCode"; empty: none
+    std::string exit;    // "1:0": code and signal of the batch script
+    std::string nodes;   // "n[1-4]"
+    std::string ended;   // local time; empty: not yet
+    std::string time_limit;
+    std::string directory;  // where it was submitted; empty: not told
+    std::string log;        // standard output; empty: not told
+    int restarts = 0;
+};
+
+// Nothing if neither knows the job. Waits at most `timeout` for each of the two. Throws Error(usage) for an id that is no
+// number (or 12_3, of an array).
+std::optional<SlurmRecord> find_slurm_record(const std::string& job_id, const CommandRunner& run,
+                                             Seconds timeout = Seconds(5));
+
+// The two outputs, for tests: `sacct --parsable2` with the columns that find_slurm_record asks for, `scontrol -o show job`.
+std::optional<SlurmRecord> parse_sacct(const std::string& text);
+std::optional<SlurmRecord> parse_scontrol(const std::string& text);
+
+}  // namespace mastic::job

@@ -28,6 +28,7 @@ int compare_command(const CommandContext& context);  // RUN_DIR...
 int report_command(const CommandContext& context);   // RUN_DIR [FILE.html]
 int finish_command(const CommandContext& context);   // RUN_DIR [CODE]
 int why_command(const CommandContext& context);      // RUN_DIR|JOBID
+int settle_command(const CommandContext& context);   // CODE TIME SCRIPT [ARGUMENT...]
 int verify_command(const CommandContext& context);   // checkpoint.verify
 int models_command(const CommandContext& context);
 

@@ -1,4 +1,5 @@
 #include <cstdio>
+#include <filesystem>
 #include <functional>
 #include <iostream>
 #include <map>
@@ -6,6 +7,7 @@
 
 #include <unistd.h>
 
+#include <mastic/comm/mpi/session.hpp>
 #include <mastic/config/bash_completion.hpp>
 #include <mastic/config/help.hpp>
 #include <mastic/config/man_page.hpp>
@@ -19,6 +21,7 @@
 #include <mastic/engine/program.hpp>
 #include <mastic/engine/torch_errors.hpp>
 #include <mastic/engine/versions.hpp>
+#include <mastic/job/batch/batch_command.hpp>
 
 namespace mastic::engine {
 namespace {
@@ -63,6 +66,14 @@ config::ProgramInfo describe_program() {
          "complete run.json of a run whose ranks were killed",
          {run_dir, {"CODE", "exit code that the launcher gave", false, false}},
          false},
+        {"settle",
+         "the end of a batch script: complete run.json, submit the script again if the run stopped with a checkpoint, "
+         "and return the run's own code",
+         {{"CODE", "exit code of srun", true, false},
+          {"TIME", "when srun was started, in seconds since 1970", true, false},
+          {"SCRIPT", "the script to submit again, behind --", true, false},
+          {"ARGUMENT", "its arguments", false, true}},
+         true},
         {"models", "the built-in networks", {}, false},
     };
     program.examples = {
@@ -102,7 +113,8 @@ const std::map<std::string, Command>& commands() {
          }},
         {"evaluate", evaluate_command}, {"predict", predict_command}, {"export", export_command},
         {"status", status_command},     {"report", report_command},   {"compare", compare_command},
-        {"why", why_command},           {"finish", finish_command},     {"models", models_command},
+        {"why", why_command},           {"finish", finish_command},   {"settle", settle_command},
+        {"models", models_command},
     };
     return table;
 }
@@ -137,6 +149,23 @@ std::string information(const config::ProgramInfo& program, const config::Schema
     return asked.print_config ? config::to_toml(schema, true) : "";
 }
 
+job::BatchCall batch_call(const TrainOptions& options, const config::Invocation& invocation,
+                          const std::vector<std::string>& arguments) {
+    const bool asks_for_script = options.slurm.print_sbatch || options.slurm.submit;
+    if (asks_for_script && !invocation.command.empty()) {
+        throw Error(ExitCode::usage, "there is no batch script for the command " + invocation.command,
+                    "--print-sbatch and --submit are for the training itself");
+    }
+    job::BatchCall call;
+    call.options = options.slurm;
+    call.arguments.assign(arguments.begin() + 1, arguments.end());
+    call.mpi_library = comm::mpi_library_text();
+    call.script = std::filesystem::path(options.run.dir) / "train.sbatch";
+    call.next_steps = "  progress  mastic-train status " + options.run.dir +
+                      "\n  save      scancel -b -s USR1 JOB: the run saves, and goes on in a new job\n";
+    return call;
+}
+
 int run(std::vector<std::string> arguments, const job::JobContext& job, const job::BlasReport& blas) {
     const config::ProgramInfo program = describe_program();
     TrainOptions options;
@@ -159,6 +188,11 @@ int run(std::vector<std::string> arguments, const job::JobContext& job, const jo
         if (job.rank == 0) {
             std::fputs(text.c_str(), stdout);
         }
+        return 0;
+    }
+    if (const auto text = job::answer_batch_call(batch_call(options, invocation, arguments), process_environment(),
+                                                 run_command)) {
+        std::fputs(text->c_str(), stdout);
         return 0;
     }
     int code = 0;

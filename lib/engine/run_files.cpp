@@ -104,6 +104,7 @@ void RunFiles::store_config(const CommandContext& context) {
 }
 
 void RunFiles::started(const TrainState& state) {
+    record_.attempt.first_step = state.step;
     record_.attempt.last_step = state.step;
     record_.samples = static_cast<std::int64_t>(state.samples);
     record_.best = state.best;

@@ -1,8 +1,12 @@
+#include <mastic/engine/run_view.hpp>
+
+#include <filesystem>
+#include <optional>
+
 #include <mastic/checkpoint/store.hpp>
 #include <mastic/core/error.hpp>
 #include <mastic/engine/rank_failure.hpp>
 #include <mastic/engine/run_files.hpp>
-#include <mastic/engine/run_view.hpp>
 #include <mastic/job/run_directory.hpp>
 
 namespace mastic::engine {
@@ -20,7 +24,7 @@ std::string owner_of(const job::RunDirectory& directory) {
 
 }  // namespace
 
-report::RunView view_of_run(const std::string& path) {
+report::RunView view_of(const std::string& path) {
     const job::RunDirectory directory{path};
     if (!std::filesystem::is_directory(path)) {
         throw Error(ExitCode::usage, "there is no run directory " + path, "see --run.dir of the training");
@@ -37,7 +41,7 @@ report::RunView view_of_run(const std::string& path) {
 report::EndEvidence end_evidence(const std::string& path) {
     const job::RunDirectory directory(path);
     report::EndEvidence evidence;
-    evidence.run = view_of_run(path);
+    evidence.run = view_of(path);
     evidence.ranks = job::read_last_moments(directory.ranks());
     evidence.crashes = job::read_crash_reports(directory.ranks(), run_command);
     if (const auto failure = read_rank_failure(directory)) {

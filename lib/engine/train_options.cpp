@@ -258,6 +258,7 @@ void declare_train_options(config::Schema& schema, TrainOptions& options) {
     declare_optimizer(schema, options.optimizer, options.schedule);
     declare_allreduce(schema, options.allreduce);
     declare_rest(schema, options);
+    job::declare_slurm_options(schema, options.slurm);
 }
 
 }  // namespace mastic::engine

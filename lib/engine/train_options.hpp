@@ -11,6 +11,7 @@
 #include <mastic/core/bytes.hpp>
 #include <mastic/core/duration.hpp>
 #include <mastic/gradient/bucket_plan.hpp>
+#include <mastic/job/batch/slurm_options.hpp>
 
 namespace mastic::engine {
 
@@ -122,6 +123,7 @@ struct TrainOptions {
     AllreduceSection allreduce;
     CheckpointSection checkpoint;
     JobSection job;
+    job::SlurmOptions slurm;
     OutputSection output;
     bool fork = false;
     bool trace = false;  // as output.trace

@@ -17,6 +17,7 @@
 #include <mastic/engine/reduction_group.hpp>
 #include <mastic/engine/torch_errors.hpp>
 #include <mastic/engine/train_run.hpp>
+#include <mastic/job/batch/srun_mpi.hpp>
 #include <mastic/job/crash_report.hpp>
 #include <mastic/model/initial_weights.hpp>
 #include <mastic/model/registry.hpp>
@@ -69,7 +70,7 @@ job::CpuView TrainRun::survey(comm::Group& group) {
 }
 
 void TrainRun::place() {
-    job::check_singleton(session_.size(), context_.job);
+    job::check_singleton(session_.size(), context_.job, job::required_srun_mpi(comm::mpi_library_text()));
     const auto exchange = session_.make_group({.transport = comm::TransportKind::native});
     const job::CpuView cpus = survey(*exchange);
     int threads = static_cast<int>(options_.train.threads);
@@ -179,6 +180,9 @@ void TrainRun::describe_dry_run() {
         const std::uint64_t bytes = state_bytes();
         spdlog::info("a checkpoint has {}; {} are free at {}", human(Bytes{bytes}),
                      human(free_space(directory_.path())), directory_.path().string());
+        if (!context_.job.slurm_job_id.empty()) {
+            spdlog::info("this MPI library needs srun --mpi={}", job::required_srun_mpi(comm::mpi_library_text()));
+        }
         job::check_space(directory_.path(), Bytes{2 * bytes}, "two checkpoints");
         spdlog::info("dry run: everything is in order; nothing was written");
         return std::string();

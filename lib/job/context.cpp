@@ -167,14 +167,14 @@ std::vector<int> expand_tasks_per_node(std::string_view text) {
     return tasks;
 }
 
-void check_singleton(int mpi_size, const JobContext& context) {
+void check_singleton(int mpi_size, const JobContext& context, const std::string& srun_mpi) {
     if (mpi_size == 1 && context.launcher == Launcher::pmix && context.world_size > 1) {
         throw Error(ExitCode::environment,
                     "a launcher started " + std::to_string(context.world_size) +
                         " processes through PMIx, but each is an MPI world of size 1 (this is process " +
                         std::to_string(context.rank) + " on " + context.host + "): MPICH here does not speak PMIx",
                     "start with MPICH's launcher: mpiexec.mpich -n " + std::to_string(context.world_size) +
-                        " ..., or srun --mpi=pmi2 ... (mpirun may be Open MPI's)");
+                        " ..., or srun --mpi=" + srun_mpi + " ... (mpirun may be Open MPI's)");
     }
     if (mpi_size != 1 || context.slurm_tasks <= 1 || context.launcher == Launcher::hydra) {
         return;
@@ -184,12 +184,12 @@ void check_singleton(int mpi_size, const JobContext& context) {
         throw Error(ExitCode::environment,
                     "Slurm started " + tasks + " tasks, but each is an MPI world of size 1 (this is task " +
                         std::to_string(context.rank) + " on " + context.host +
-                        "): srun and MPICH speak different PMI",
-                    "start the step with: srun --mpi=pmi2 ...");
+                        "): srun and the MPI library speak different PMI",
+                    "start the step with: srun --mpi=" + srun_mpi + " ...");
     }
     throw Error(ExitCode::environment,
                 "the Slurm job has " + tasks + " tasks, but this process runs alone, outside of a step",
-                "start it with: srun --mpi=pmi2 ... (one task: srun -n1, or mpiexec -n 1)");
+                "start it with: srun --mpi=" + srun_mpi + " ... (one task: srun -n1, or mpiexec -n 1)");
 }
 
 }  // namespace mastic::job

@@ -42,9 +42,9 @@ void take_place(JobContext& context, const PmixPlace& place);
 // Slurm's run-length form of tasks or CPUs per node: "2(x3),1" -> 2 2 2 1. Throws Error(environment).
 std::vector<int> expand_tasks_per_node(std::string_view text);
 
-// A launcher started several tasks but each is an MPI world of its own (it spoke another PMI than the MPI
-// library): throws Error(environment) naming what to start with. Silent under hydra, whose user chose the
-// size.
-void check_singleton(int mpi_size, const JobContext& context);
+// A launcher started several tasks but each is an MPI world of its own (it spoke another PMI than the MPI library): throws
+// Error(environment) naming what to start with: `srun --mpi=TYPE`, TYPE being the one that the library needs ("pmi2").
+// Silent under hydra, whose user chose the size.
+void check_singleton(int mpi_size, const JobContext& context, const std::string& srun_mpi);
 
 }  // namespace mastic::job

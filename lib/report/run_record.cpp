@@ -1,5 +1,6 @@
 #include <mastic/report/run_record.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <ctime>
@@ -14,6 +15,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+constexpr int requeue_code = static_cast<int>(ExitCode::requeue);
 constexpr const char* time_format = "%Y-%m-%dT%H:%M:%SZ";
 
 void load(const Json& json, Time& time) {
@@ -62,6 +64,7 @@ void attempt_fields(Attempt& attempt, Field&& field) {
     field("exit_name", attempt.exit_name);
     field("reason", attempt.reason);
     field("job_id", attempt.job_id);
+    field("first_step", attempt.first_step);
     field("last_step", attempt.last_step);
     field("world_size", attempt.world_size);
 }
@@ -130,6 +133,21 @@ std::optional<Time> parse_time(std::string_view text) {
     }
     return std::chrono::time_point_cast<std::chrono::seconds>(
         std::chrono::system_clock::from_time_t(timegm(&parts)));
+}
+
+int fruitless_attempts(const RunRecord& record) {
+    const RunAttempt& newest = record.attempt;
+    const bool saved = newest.exit_code == requeue_code || newest.exit_code == 0;
+    if (saved && newest.last_step > newest.first_step) {
+        return 0;
+    }
+    // A start after another failure is one that somebody wanted.
+    const auto goes_on = [&](const RunAttempt& attempt) {
+        return attempt.first_step >= newest.first_step &&
+               attempt.exit_code.value_or(requeue_code) == requeue_code;
+    };
+    const auto end = std::find_if_not(record.restarts.rbegin(), record.restarts.rend(), goes_on);
+    return 1 + static_cast<int>(end - record.restarts.rbegin());
 }
 
 void finish(RunRecord& record, ExitCode code, std::string reason, Time ended) {

@@ -31,6 +31,7 @@ struct RunAttempt {
     std::string exit_name;         // to_string(ExitCode)
     std::string reason;            // for people: "time limit", "lost rank 3", "finished"
     std::string job_id;            // Slurm's, if any
+    std::int64_t first_step = 0;   // where it went on; 0: from the beginning
     std::int64_t last_step = 0;
     int world_size = 1;
 };
@@ -55,6 +56,10 @@ struct RunRecord {
     std::map<std::string, std::string> libraries;  // "MPI" -> "MPICH 4.0.2"
     std::vector<RunAttempt> restarts;              // earlier attempts, oldest first
 };
+
+// The newest attempts in a row that were stopped (code 75) or killed and left no later checkpoint than there was before
+// them: those after which the next one began where they had begun, and the last one unless it was stopped at a later step.
+int fruitless_attempts(const RunRecord& record);
 
 // Fills in how the attempt ended.
 void finish(RunRecord& record, ExitCode code, std::string reason, Time ended);

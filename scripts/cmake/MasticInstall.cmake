@@ -18,7 +18,7 @@ install(TARGETS ${comm_libraries} EXPORT mastic-targets ARCHIVE DESTINATION "${C
 install(EXPORT mastic-targets NAMESPACE mastic:: DESTINATION "${package_dir}" COMPONENT comm)
 foreach(folder IN LISTS comm_folders)
   install(DIRECTORY "${CMAKE_SOURCE_DIR}/lib/${folder}" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/mastic" COMPONENT comm
-          FILES_MATCHING PATTERN "*.hpp" PATTERN "detail" EXCLUDE PATTERN "interposer" EXCLUDE)
+          FILES_MATCHING PATTERN "*.hpp" PATTERN "detail" EXCLUDE PATTERN "interposer" EXCLUDE PATTERN "batch" EXCLUDE)
 endforeach()
 
 configure_package_config_file("${CMAKE_CURRENT_LIST_DIR}/mastic-config.cmake.in"

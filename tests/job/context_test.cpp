@@ -128,34 +128,35 @@ TEST(TasksPerNode, AreExpanded) {
 
 TEST(Singleton, UnderSrunIsRefusedNamingTheRightPmi) {
     const auto context = read_job_context(environment_of(slurm_step), "n1");
-    test::expect_error(ExitCode::environment, "--mpi=pmi2", [&] { check_singleton(1, context); });
-    test::expect_error(ExitCode::environment, "7 tasks", [&] { check_singleton(1, context); });
-    EXPECT_NO_THROW(check_singleton(7, context));
+    test::expect_error(ExitCode::environment, "--mpi=pmi2", [&] { check_singleton(1, context, "pmi2"); });
+    test::expect_error(ExitCode::environment, "7 tasks", [&] { check_singleton(1, context, "pmi2"); });
+    EXPECT_NO_THROW(check_singleton(7, context, "pmi2"));
 }
 
 TEST(Singleton, InABatchScriptOfSeveralTasksIsRefused) {
     const auto context = read_job_context(
         environment_of({{"SLURM_JOB_ID", "1"}, {"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "2"}}), "n1");
-    test::expect_error(ExitCode::environment, "srun --mpi=pmi2", [&] { check_singleton(1, context); });
+    test::expect_error(ExitCode::environment, "srun --mpi=pmi2", [&] { check_singleton(1, context, "pmi2"); });
 }
 
 TEST(Singleton, UnderAnotherLaunchersPmixIsRefusedNamingMpichsLauncher) {
     JobContext context = read_job_context(environment_of({}), "n1");
     take_place(context, {5, 7, 1, {4, 5}, {"n0", "n1", "n2"}, 2});
     EXPECT_EQ(place_of(context), (Place{5, 7, 1, 2, 2, 3}));
-    test::expect_error(ExitCode::environment, "mpiexec.mpich -n 7", [&] { check_singleton(1, context); });
-    EXPECT_NO_THROW(check_singleton(7, context));
+    test::expect_error(ExitCode::environment, "mpiexec.mpich -n 7", [&] { check_singleton(1, context, "pmi2"); });
+    EXPECT_NO_THROW(check_singleton(7, context, "pmi2"));
     take_place(context, {0, 1, 0, {0}, {"n0"}, 0});
-    EXPECT_NO_THROW(check_singleton(1, context));
+    EXPECT_NO_THROW(check_singleton(1, context, "pmi2"));
 }
 
 TEST(Singleton, IsFineWhereOneWasAskedFor) {
-    EXPECT_NO_THROW(check_singleton(1, read_job_context(environment_of({}), "n1")));
+    EXPECT_NO_THROW(check_singleton(1, read_job_context(environment_of({}), "n1"), "pmi2"));
     EXPECT_NO_THROW(check_singleton(
-        1, read_job_context(environment_of(with(slurm_step, {{"SLURM_STEP_NUM_TASKS", "1"}})), "n1")));
+        1, read_job_context(environment_of(with(slurm_step, {{"SLURM_STEP_NUM_TASKS", "1"}})), "n1"), "pmi2"));
     EXPECT_NO_THROW(check_singleton(
         1, read_job_context(environment_of(with(slurm_step, {{"MPI_LOCALRANKID", "0"}, {"PMI_SIZE", "1"}})),
-                            "n1")));
+                            "n1"),
+        "pmi2"));
 }
 
 }  // namespace

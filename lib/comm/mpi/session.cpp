@@ -197,11 +197,15 @@ void MpiSession::abort(int code) {
     leave(code);
 }
 
-std::string mpi_library_version() {
+std::string mpi_library_text() {
     char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
     int length = 0;
     MPI_Get_library_version(text, &length);
-    const std::string all(text, static_cast<std::size_t>(length));
+    return {text, static_cast<std::size_t>(length)};
+}
+
+std::string mpi_library_version() {
+    const std::string all = mpi_library_text();
     const std::string label = "MPICH Version:";
     if (!all.starts_with(label)) {
         return all.substr(0, all.find('\n'));

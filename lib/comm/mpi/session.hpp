@@ -54,6 +54,7 @@ class MpiSession {
 
 // "MPICH 4.0.2": the library that runs, and the one whose headers this was built with. Callable before MPI starts.
 std::string mpi_library_version();
+std::string mpi_library_text();  // all that the library says of itself: how it was configured, too
 std::string mpi_header_version();
 
 }  // namespace mastic::comm

@@ -7,6 +7,7 @@
 #include <spdlog/spdlog.h>
 
 #include <mastic/core/agreed_error.hpp>
+#include <mastic/job/batch/srun_mpi.hpp>
 
 namespace mastic::tuning {
 namespace {
@@ -129,7 +130,7 @@ CandidateLimits candidate_limits(const TuneOptions& options, const std::vector<T
 void with_ranks(const CommandContext& context, int (*body)(const CommandContext&, JobRanks&)) {
     comm::MpiSession session;
     try {
-        job::check_singleton(session.size(), context.job);
+        job::check_singleton(session.size(), context.job, job::required_srun_mpi(comm::mpi_library_text()));
         int code = 0;
         {
             JobRanks ranks(session, context);

@@ -1,6 +1,8 @@
 #include <mastic/tuning/command/program.hpp>
 
+#include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <iostream>
 #include <map>
 #include <new>
@@ -10,9 +12,11 @@
 #include <mastic/comm/mpi/session.hpp>
 #include <mastic/config/parse.hpp>
 #include <mastic/config/requested_text.hpp>
+#include <mastic/core/command.hpp>
 #include <mastic/core/error.hpp>
 #include <mastic/core/log.hpp>
 #include <mastic/core/version.hpp>
+#include <mastic/job/batch/batch_command.hpp>
 #include <mastic/tuning/command/command_context.hpp>
 
 namespace mastic::tuning {
@@ -104,6 +108,28 @@ LibraryVersions library_versions() {
             {"compiler", "GCC " __VERSION__}};
 }
 
+// The script runs `run`: that word may be left out.
+job::BatchCall batch_call(const TuneOptions& options, const config::Invocation& invocation,
+                          std::vector<std::string> arguments) {
+    const bool asks_for_script = options.slurm.print_sbatch || options.slurm.submit;
+    if (asks_for_script && !invocation.command.empty() && invocation.command != "run") {
+        throw Error(ExitCode::usage, "there is no batch script for the command " + invocation.command,
+                    "--print-sbatch and --submit are for `mastic-tune run`");
+    }
+    if (invocation.command == "run") {
+        arguments.erase(std::ranges::find(arguments, "run"));
+    }
+    job::BatchCall call;
+    call.work = job::BatchWork::tune;
+    call.options = options.slurm;
+    call.arguments = std::move(arguments);
+    call.mpi_library = comm::mpi_library_text();
+    call.script = std::filesystem::path(options.output).replace_extension(".sbatch");
+    call.next_steps = "  result    mastic-tune show " + options.output + "; mastic-train --allreduce.tuning " +
+                      options.output + "\n";
+    return call;
+}
+
 int run(int argc, char** argv, const job::JobContext& job) {
     const config::ProgramInfo program = describe_program();
     TuneOptions options;
@@ -120,6 +146,9 @@ int run(int argc, char** argv, const job::JobContext& job) {
         if (job.rank == 0) {
             std::cout << *text;
         }
+    } else if (const auto answer = job::answer_batch_call(batch_call(options, invocation, {argv + 1, argv + argc}),
+                                                          process_environment(), mastic::run_command)) {
+        std::cout << *answer;
     } else if (const auto command = commands().find(invocation.command); command != commands().end()) {
         return command->second({options, invocation, job});
     } else {

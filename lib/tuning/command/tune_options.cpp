@@ -88,6 +88,7 @@ void declare_tune_options(Schema& schema, TuneOptions& options) {
         .option("format", options.format,
                 "of export; mpich-json: a selection file for MPICH; mpich-env: lines for a batch script")
         .choices({"mpich-json", "mpich-env"});
+    job::declare_slurm_options(schema, options.slurm);
 }
 
 }  // namespace mastic::tuning

@@ -8,6 +8,7 @@
 #include <mastic/config/schema.hpp>
 #include <mastic/core/bytes.hpp>
 #include <mastic/core/duration.hpp>
+#include <mastic/job/batch/slurm_options.hpp>
 
 namespace mastic::tuning {
 
@@ -28,6 +29,8 @@ struct TuneOptions {
     std::string poll = "auto";
     int repetitions = 30;
     Seconds timeout{60};
+
+    job::SlurmOptions slurm;
 
     std::optional<Seconds> short_budget;  // --budget
     std::string format = "mpich-json";    // of export

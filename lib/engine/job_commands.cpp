@@ -1,0 +1,171 @@
+// Commands for batch scripts, after srun has ended.
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <filesystem>
+#include <iostream>
+
+#include <mastic/checkpoint/store.hpp>
+#include <mastic/core/command.hpp>
+#include <mastic/core/environment.hpp>
+#include <mastic/core/error.hpp>
+#include <mastic/core/version.hpp>
+#include <mastic/engine/command_context.hpp>
+#include <mastic/engine/rank_failure.hpp>
+#include <mastic/engine/run_files.hpp>
+#include <mastic/engine/run_view.hpp>
+#include <mastic/job/batch/resubmission.hpp>
+#include <mastic/job/run_directory.hpp>
+#include <mastic/job/signals.hpp>
+
+namespace mastic::engine {
+namespace {
+
+struct RunFailure {
+    ExitCode code = ExitCode::collective;
+    std::string reason;
+};
+
+template <class Number>
+Number parse_number(const std::string& text, const std::string& what, Number most) {
+    Number value = 0;
+    const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || stop != text.data() + text.size() || value < 0 || value > most) {
+        throw Error(ExitCode::usage, "'" + text + "' is not " + what,
+                    "give a number from 0 to " + std::to_string(most));
+    }
+    return value;
+}
+
+int parse_exit_code(const std::string& text) { return parse_number<int>(text, "an exit code", 255); }
+
+// A rank that failed alone has left its reason. Else ranks were killed, whatever code the launcher gave: it may be the
+// number of a signal, and never means that the run is done.
+RunFailure what_ended(const std::string& path, const std::string& launcher_code) {
+    const job::RunDirectory directory(path);
+    if (const auto failure = read_rank_failure(directory)) {
+        return {failure->code, "rank " + std::to_string(failure->rank) + ": " + failure->message};
+    }
+    return {ExitCode::collective,
+            report::find_cause(end_evidence(path)).cause + (launcher_code.empty() ? "" : "; the launcher gave code " + launcher_code)};
+}
+
+// Ends the record of a run whose ranks could not, and writes it.
+void complete(report::RunRecord& record, const report::RunView& run, const std::string& launcher_code) {
+    const job::RunDirectory directory{run.directory};
+    const RunFailure failure = what_ended(run.directory.string(), launcher_code);
+    if (!run.metrics.steps.empty()) {
+        record.attempt.last_step = std::max(record.attempt.last_step, run.metrics.steps.back().step);
+        record.samples = std::max(record.samples, run.metrics.steps.back().samples);
+    }
+    report::finish(record, failure.code, failure.reason, now());
+    report::write_run_record(directory.summary_file(), record);
+    std::cout << "completed " << directory.summary_file().string() << ": " << failure.reason << "\n";
+}
+
+// The end of a job's run, from srun's code and what the run itself has written.
+class Settlement {
+  public:
+    Settlement(const CommandContext& context, int launcher_code, report::Time started)
+        : context_(context), launcher_code_(launcher_code), started_(started) {}
+
+    job::RunEnd end() {
+        const std::string& path = context_.options.run.dir;
+        report::RunView run;
+        if (std::filesystem::is_directory(path)) {
+            run = view_of(path);
+        }
+        // Another job has it: what is there is not ours to complete.
+        if (!run.owner.empty()) {
+            return {launcher_code_, 0};
+        }
+        if (run.record && run.record->attempt.started >= started_ &&
+            run.record->attempt.job_id == context_.job.slurm_job_id) {
+            return of_record(run);
+        }
+        return job::stopped_at_start(launcher_code_) ? stopped_before_it_began(run) : job::RunEnd{launcher_code_, 0};
+    }
+
+  private:
+    job::RunEnd of_record(const report::RunView& run) {
+        report::RunRecord record = *run.record;
+        if (!record.attempt.exit_code) {
+            complete(record, run, std::to_string(launcher_code_));
+        }
+        return {*record.attempt.exit_code, report::fruitless_attempts(record)};
+    }
+
+    // Counted in run.json as well, so that a job that is always stopped too early is given up in the end.
+    job::RunEnd stopped_before_it_began(const report::RunView& run) {
+        report::RunRecord record;
+        if (run.record) {
+            record = *run.record;
+            report::continue_from(record, *run.record);
+        }
+        const auto directory = job::RunDirectory::create_or_open(context_.options.run.dir);
+        const auto generations = checkpoint::CheckpointStore(directory.checkpoints()).list();
+        const std::uint64_t step = generations.empty() ? 0 : generations.front().step;
+        record.program = "mastic-train";
+        record.version = version();
+        record.attempt = {};
+        record.attempt.started = started_;
+        record.attempt.job_id = context_.job.slurm_job_id;
+        record.attempt.first_step = record.attempt.last_step = static_cast<std::int64_t>(step);
+        report::finish(record, ExitCode::requeue, "stopped while it was starting", now());
+        report::write_run_record(directory.summary_file(), record);
+        return {static_cast<int>(ExitCode::requeue), report::fruitless_attempts(record)};
+    }
+
+    const CommandContext& context_;
+    int launcher_code_;
+    report::Time started_;
+};
+
+}  // namespace
+
+// For scripts of the user's own: ranks that were killed could not say how it ended.
+int finish_command(const CommandContext& context) {
+    const auto& arguments = context.invocation.positionals;
+    const std::string launcher_code = arguments.size() > 1 ? arguments[1] : "";
+    if (!launcher_code.empty()) {
+        parse_exit_code(launcher_code);
+    }
+    const report::RunView run = view_of(arguments.at(0));
+    if (!run.record) {
+        throw Error(ExitCode::usage, "there is no run.json in " + arguments[0], "the run has not started yet");
+    }
+    if (!run.owner.empty()) {
+        throw Error(ExitCode::io, arguments[0] + " is in use by " + run.owner, "wait until it has ended");
+    }
+    report::RunRecord record = *run.record;
+    if (record.attempt.exit_code) {
+        std::cout << "run.json is complete already: exit code " << *record.attempt.exit_code << ", "
+                  << record.attempt.reason << "\n";
+        return 0;
+    }
+    complete(record, run, launcher_code);
+    return 0;
+}
+
+// The end of slurm/train.sbatch. Signals that end the whole job reach this process too: it goes on all the same.
+int settle_command(const CommandContext& context) {
+    const job::SignalWatch signals;
+    const auto& arguments = context.invocation.positionals;
+    const int launcher_code = parse_exit_code(arguments.at(0));
+    const report::Time started{
+        std::chrono::seconds{parse_number<std::int64_t>(arguments.at(1), "a time", 1'000'000'000'000)}};
+    const job::RunEnd end = Settlement(context, launcher_code, started).end();
+
+    const job::SlurmJob slurm = job::ask_slurm_job(context.job.slurm_job_id, run_command);
+    const job::Verdict verdict = job::judge(end, job::fate_of(slurm, context.job.restart_count),
+                                            static_cast<int>(context.options.slurm.max_restarts));
+    std::cout << "mastic-train: " << verdict.reason << std::endl;
+    if (verdict.again) {
+        const std::vector<std::string> rest(arguments.begin() + 3, arguments.end());
+        const auto command = job::resubmission(slurm, process_environment(), arguments.at(2), rest);
+        std::cout << "mastic-train: job " << job::submit(command, run_command) << " goes on" << std::endl;
+    }
+    return end.code;
+}
+
+}  // namespace mastic::engine

@@ -1,0 +1,81 @@
+#include <mastic/job/batch/batch_command.hpp>
+
+#include <algorithm>
+
+#include <mastic/core/error.hpp>
+#include <mastic/core/file.hpp>
+#include <mastic/job/batch/resubmission.hpp>
+#include <mastic/job/batch/slurm_site.hpp>
+#include <mastic/job/batch/srun_mpi.hpp>
+
+namespace mastic::job {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The call's own words, without the switches that asked for a script.
+std::vector<std::string> work_arguments(const std::vector<std::string>& arguments) {
+    std::vector<std::string> kept;
+    std::ranges::copy_if(arguments, std::back_inserter(kept), [](const std::string& word) {
+        return word != "--print-sbatch" && word != "--submit";
+    });
+    return kept;
+}
+
+std::string srun_mpi_of(const BatchCall& call, const std::vector<std::string>& offered) {
+    if (call.options.mpi != "auto") {
+        return call.options.mpi;
+    }
+    const std::string required = required_srun_mpi(call.mpi_library);
+    check_srun_mpi(required, offered);
+    return required;
+}
+
+std::string script_for(const BatchCall& call, const SlurmSite& site) {
+    FittedOptions fitted = fit_to_site(call.options, site);
+    BatchRequest request;
+    request.work = call.work;
+    request.options = std::move(fitted.options);
+    request.options.mpi = srun_mpi_of(call, site.mpi_types);
+    request.arguments = work_arguments(call.arguments);
+    request.program_directory = fs::read_symlink("/proc/self/exe").parent_path().string();
+    request.working_directory = fs::current_path().string();
+    request.notes = std::move(fitted.notes);
+    return batch_script(request);
+}
+
+std::string submit_script(const BatchCall& call, const SlurmSite& site, const CommandRunner& run) {
+    if (!site.problem.empty()) {
+        throw Error(ExitCode::environment, "nothing was submitted: " + site.problem,
+                    "log in where sbatch works, or take the script of --print-sbatch there");
+    }
+    const std::string text = script_for(call, site);
+    if (call.script.has_parent_path()) {
+        std::error_code ignored;  // what follows tells it
+        fs::create_directories(call.script.parent_path(), ignored);
+    }
+    write_file_atomically(call.script, text, 0755);
+    const std::string id = submit({"sbatch", "--parsable", call.script.string()}, run);
+    const SlurmJob job = ask_slurm_job(id, run);
+    const auto log = job.find("StdOut");
+    return "submitted job " + id + " (" + call.script.string() + ")\n" +
+           (log == job.end() ? "" : "  log       tail -F " + log->second + "\n") + "  queue     squeue -j " + id + "\n" +
+           call.next_steps + "  stop      scancel " + id + "\n";
+}
+
+}  // namespace
+
+std::optional<std::string> answer_batch_call(const BatchCall& call, const Environment& environment,
+                                             const CommandRunner& run) {
+    const SlurmOptions& options = call.options;
+    if (options.print_mpi) {
+        return srun_mpi_of(call, ask_srun_mpi_types(run)) + "\n";
+    }
+    if (!options.print_sbatch && !options.submit) {
+        return std::nullopt;
+    }
+    const SlurmSite site = survey_slurm_site(environment("USER").value_or(""), run);
+    return options.print_sbatch ? script_for(call, site) : submit_script(call, site, run);
+}
+
+}  // namespace mastic::job

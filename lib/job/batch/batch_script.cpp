@@ -1,0 +1,199 @@
+#include <mastic/job/batch/batch_script.hpp>
+
+#include <cmath>
+
+#include <mastic/job/batch/shell_words.hpp>
+
+namespace mastic::job {
+namespace {
+
+struct Work {
+    const char* program;
+    const char* job_name;
+    const char* log;
+    const char* about;
+    const char* usage;
+    const char* arguments;  // sets `run`
+};
+
+// Between @ signs: what batch_script fills in.
+constexpr const char* find_program = R"(
+# @PROGRAM@ of PATH, else of the repository that this script belongs to, or in which sbatch was called.
+if ! command -v @PROGRAM@ >/dev/null; then
+  script=$(scontrol show job "$SLURM_JOB_ID" | sed -n 's/^ *Command=\([^ ]*\).*/\1/p')
+  PATH=$PATH:${script%/slurm/*}/build/release/bin:$SLURM_SUBMIT_DIR/build/release/bin
+fi
+)";
+
+constexpr const char* train_about = R"(# Trains on all nodes of the job. When the time is over or the job is preempted it saves, and goes on in a next job.
+)";
+
+constexpr const char* sweep_about = R"(# One training for each line of a file, as a job array. A line holds options, such as: --optimizer.learning_rate 0.1
+# Line N of rates.txt runs in runs/rates/N; `mastic-train compare runs/rates/*` shows all side by side.
+)";
+
+constexpr const char* tune_about = R"(# Finds the fastest collectives for the nodes of the job, and for fewer of them.
+# It writes tuning.json (or --tune.output) where sbatch was called; trainings use it with --allreduce.tuning tuning.json.
+)";
+
+constexpr const char* train_arguments = R"(run=(@ARGUMENTS@"$@"))";
+
+constexpr const char* sweep_arguments = R"(sweep=$1
+task=${SLURM_ARRAY_TASK_ID:?is not set: start this with sbatch --array=1-N}
+line=$(sed -n "${task}p" "$sweep")
+if [ -z "$line" ]; then
+  echo "$sweep has no line $task, or an empty one: sbatch --array=1-$(wc -l <"$sweep") ..." >&2
+  exit 2
+fi
+read -ra flags <<<"$line"
+name=$(basename "${sweep%.*}")
+run=(@ARGUMENTS@"${@:2}" "${flags[@]}" --run.dir "runs/$name/$task"))";
+
+// `wait` ends early, with the number of the signal, whenever a trap runs; asked again it gives the code of srun.
+constexpr const char* train_work = R"(
+# srun works beside this shell, so that a signal to the script reaches the ranks at once.
+forward() {
+  interrupted=$1
+  [ -z "${ranks:-}" ] || kill -s "$1" "$ranks" 2>/dev/null || true
+}
+trap 'forward TERM' TERM
+trap 'forward USR1' USR1
+trap 'forward USR2' USR2
+
+started=$(date +%s)
+@MPI@
+srun --mpi="$mpi" --kill-on-bad-exit=1 mastic-train "${run[@]}" &
+ranks=$!
+[ -z "${interrupted:-}" ] || forward "$interrupted" # it came before them
+code=0
+interrupted=yes
+while [ -n "$interrupted" ]; do # a signal ends `wait`, but not the ranks
+  interrupted=
+  wait "$ranks" && code=0 || code=$?
+done
+
+# Completes run.json, submits this script again if the run has stopped with a checkpoint, and ends with the run's code.
+exec mastic-train settle "${run[@]}" "$code" "$started" -- "$0" "$@"
+)";
+
+constexpr const char* tune_work = R"(
+@MPI@
+exec srun --mpi="$mpi" --kill-on-bad-exit=1 mastic-tune run @ARGUMENTS@"$@"
+)";
+
+const Work& description(BatchWork work) {
+    static const Work train{"mastic-train", "mastic-train", "%x-%j.log", train_about,
+                            "sbatch slurm/train.sbatch CONFIG.toml [--section.key VALUE]...", train_arguments};
+    static const Work sweep{"mastic-train", "mastic-sweep", "%x-%A_%a.log", sweep_about,
+                            "sbatch --array=1-8 slurm/train-array.sbatch rates.txt CONFIG.toml [--section.key VALUE]...",
+                            sweep_arguments};
+    static const Work tune{"mastic-tune", "mastic-tune", "%x-%j.log", tune_about,
+                           "sbatch slurm/tune.sbatch [--section.key VALUE]...", ""};
+    return work == BatchWork::train ? train : work == BatchWork::sweep ? sweep : tune;
+}
+
+void replace_all(std::string& text, const std::string& word, const std::string& by) {
+    for (std::size_t at = text.find(word); at != text.npos; at = text.find(word, at + by.size())) {
+        text.replace(at, word.size(), by);
+    }
+}
+
+// Slurm's form, to full minutes: it knows nothing finer.
+std::string slurm_time(Seconds time) {
+    const auto minutes = static_cast<long long>(std::ceil(time.count() / 60));
+    const std::string rest = std::to_string(minutes % 60);
+    return std::to_string(minutes / 60) + ":" + (rest.size() < 2 ? "0" : "") + rest + ":00";
+}
+
+class Directives {
+  public:
+    void add(const std::string& option) { text_ += "#SBATCH " + option + "\n"; }
+    void add(const std::string& option, const std::string& value) { add(option + "=" + value); }
+    void number(const std::string& option, std::int64_t value) {
+        if (value > 0) {
+            add(option, std::to_string(value));
+        }
+    }
+    // A line to be completed where there is no value.
+    void word(const std::string& option, const std::string& value) {
+        if (value.empty()) {
+            text_ += "##SBATCH " + option + "=NAME\n";
+        } else {
+            add(option, value);
+        }
+    }
+    const std::string& text() const { return text_; }
+
+  private:
+    std::string text_;
+};
+
+std::string directives(const BatchRequest& request, const Work& work) {
+    const SlurmOptions& options = request.options;
+    Directives lines;
+    lines.word("--partition", options.partition);
+    lines.word("--account", options.account);
+    lines.number("--nodes", options.nodes);
+    lines.number("--ntasks-per-node", options.ranks_per_node);
+    lines.number("--cpus-per-task", options.cpus_per_rank);
+    lines.number("--gpus-per-node", options.gpus_per_node);
+    if (options.exclusive) {
+        lines.add("--exclusive");
+    }
+    if (options.time.count() > 0) {
+        lines.add("--time", slurm_time(options.time));
+    }
+    lines.add("--job-name", options.job_name.empty() ? work.job_name : options.job_name);
+    if (!request.working_directory.empty()) {
+        lines.add("--chdir", shell_word(request.working_directory));
+    }
+    lines.add("--output", work.log);
+    lines.add("--open-mode=append");
+    lines.add(request.work == BatchWork::tune ? "--no-requeue" : "--requeue");
+    for (const std::string& line : options.extra) {
+        lines.add(line);
+    }
+    return lines.text();
+}
+
+std::string notes_text(const std::vector<std::string>& notes) {
+    std::string text;
+    for (const std::string& note : notes) {
+        text += "# " + note + "\n";
+    }
+    return text;
+}
+
+std::string setup(const BatchRequest& request, const Work& work) {
+    std::string text = request.program_directory.empty()
+                           ? std::string(find_program)
+                           : "\nPATH=" + shell_word(request.program_directory) + ":$PATH\n";
+    if (request.options.cpus_per_rank > 0) {
+        text += "export SRUN_CPUS_PER_TASK=$SLURM_CPUS_PER_TASK # srun does not take it from the job\n";
+    }
+    replace_all(text, "@PROGRAM@", work.program);
+    return text;
+}
+
+}  // namespace
+
+std::string batch_script(const BatchRequest& request) {
+    const Work& work = description(request.work);
+    const std::string& mpi = request.options.mpi;
+    std::string body = request.work == BatchWork::tune ? tune_work : std::string("\n") + work.arguments + "\n" + train_work;
+    replace_all(body, "@MPI@", mpi == "auto" ? std::string("mpi=$(") + work.program + " --print-mpi)" : "mpi=" + mpi);
+    replace_all(body, "@ARGUMENTS@", shell_text(request.arguments) + (request.arguments.empty() ? "" : " "));
+    return std::string("#!/usr/bin/env bash\n") + work.about +
+           (request.program_directory.empty() ? std::string("#   ") + work.usage + "\n" : "") + notes_text(request.notes) + directives(request, work) +
+           "set -euo pipefail\n" + setup(request, work) + body;
+}
+
+BatchRequest general_batch_request(BatchWork work) {
+    BatchRequest request;
+    request.work = work;
+    request.options.nodes = work == BatchWork::sweep ? 1 : 4;
+    request.notes = {"Edit here: partition and account (take one # away), nodes, time."};
+    return request;
+}
+
+}  // namespace mastic::job

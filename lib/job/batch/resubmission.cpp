@@ -1,0 +1,102 @@
+#include <mastic/job/batch/resubmission.hpp>
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+#include <utility>
+
+#include <mastic/core/error.hpp>
+#include <mastic/job/batch/shell_words.hpp>
+#include <mastic/job/signals.hpp>
+
+namespace mastic::job {
+namespace {
+
+constexpr int requeue_code = static_cast<int>(ExitCode::requeue);
+
+std::string times(int count) {
+    return std::to_string(count) + (count == 1 ? " time" : " times");
+}
+
+// Field of scontrol -> option of sbatch.
+constexpr std::array<std::pair<const char*, const char*>, 8> kept_fields{{
+    {"StdOut", "--output"},
+    {"NumNodes", "--nodes"},
+    {"TimeLimit", "--time"},
+    {"Partition", "--partition"},
+    {"Account", "--account"},
+    {"QOS", "--qos"},
+    {"Features", "--constraint"},
+    {"Reservation", "--reservation"},
+}};
+
+constexpr std::array<std::pair<const char*, const char*>, 4> kept_variables{{
+    {"SLURM_JOB_NAME", "--job-name"},
+    {"SLURM_NTASKS_PER_NODE", "--ntasks-per-node"},
+    {"SLURM_CPUS_PER_TASK", "--cpus-per-task"},
+    {"SLURM_ARRAY_TASK_ID", "--array"},
+}};
+
+}  // namespace
+
+Verdict judge(const RunEnd& end, JobFate fate, int max_restarts) {
+    if (end.code == 0) {
+        return {false, "the run is done"};
+    }
+    if (end.code != requeue_code) {
+        return {false, "the run failed with code " + std::to_string(end.code) + ", so it is not started again"};
+    }
+    if (fate == JobFate::requeued) {
+        return {false, "the run stopped with a checkpoint; Slurm has requeued this job, which goes on by itself"};
+    }
+    if (fate == JobFate::cancelled) {
+        return {false, "the run stopped with a checkpoint; the job was cancelled, so it does not go on by itself"};
+    }
+    if (end.fruitless_starts > max_restarts) {
+        return {false, "given up: the run was stopped " + times(end.fruitless_starts) +
+                           " without a new checkpoint (slurm.max_restarts); is the time limit too short for a step?"};
+    }
+    return {true, "the run stopped with a checkpoint"};
+}
+
+bool stopped_at_start(int launcher_code) {
+    return launcher_code > 128 && stop_reason_of(launcher_code - 128) != StopReason::none &&
+           launcher_code != 128 + SIGINT;
+}
+
+std::vector<std::string> resubmission(const SlurmJob& job, const Environment& environment, const std::string& script,
+                                      const std::vector<std::string>& arguments) {
+    // Slurm sets SLURM_RESTART_COUNT only in jobs that it has requeued: this job's must not reach the next.
+    std::vector<std::string> command{"env", "-u", "SLURM_RESTART_COUNT", "sbatch", "--parsable", "--export=ALL",
+                                     "--open-mode=append"};
+    if (const auto id = environment("SLURM_JOB_ID")) {
+        command.push_back("--dependency=afterany:" + *id);
+    }
+    for (const auto& [field, option] : kept_fields) {
+        if (const auto found = job.find(field); found != job.end()) {
+            command.push_back(std::string(option) + "=" + found->second);
+        }
+    }
+    for (const auto& [variable, option] : kept_variables) {
+        if (const auto value = environment(variable)) {
+            command.push_back(std::string(option) + "=" + *value);
+        }
+    }
+    command.push_back(script);
+    command.insert(command.end(), arguments.begin(), arguments.end());
+    return command;
+}
+
+std::string submit(const std::vector<std::string>& sbatch, const CommandRunner& run) {
+    const CommandResult result = run(sbatch, Seconds(60));
+    if (result.exit_code != 0) {
+        const std::string said = result.exit_code == 127   ? "there is no sbatch here"
+                                 : result.exit_code == 124 ? "no answer within a minute"
+                                                           : result.error.substr(0, result.error.find_last_not_of('\n') + 1);
+        throw Error(ExitCode::environment, "sbatch failed: " + said, "by hand: " + shell_text(sbatch));
+    }
+    // --parsable: "ID" or "ID;CLUSTER".
+    return result.output.substr(0, result.output.find_first_of(";\n"));
+}
+
+}  // namespace mastic::job

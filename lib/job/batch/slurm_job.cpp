@@ -1,0 +1,107 @@
+#include <mastic/job/batch/slurm_job.hpp>
+
+#include <cstdlib>
+#include <optional>
+#include <sstream>
+
+#include <mastic/core/duration.hpp>
+#include <mastic/core/error.hpp>
+
+namespace mastic::job {
+namespace {
+
+bool means_none(std::string_view value) {
+    return value.empty() || value == "(null)" || value == "N/A" || value == "None";
+}
+
+// These stand alone on their lines, with blanks in them.
+bool takes_whole_line(std::string_view key) {
+    return key == "Command" || key == "WorkDir" || key == "StdOut" || key == "StdErr" || key == "StdIn" ||
+           key == "Comment";
+}
+
+// Is the time limit over? Slurm looks at limits in intervals, so a job may run a little longer, never shorter.
+bool at_time_limit(const SlurmJob& job) {
+    const auto ran = job.find("RunTime");
+    const auto limit = job.find("TimeLimit");
+    if (ran == job.end() || limit == job.end()) {
+        return false;
+    }
+    try {
+        const std::optional<Seconds> most = parse_slurm_time(limit->second);
+        return most && parse_slurm_time(ran->second).value_or(Seconds{0}) >= *most;
+    } catch (const Error&) {
+        return false;
+    }
+}
+
+}  // namespace
+
+SlurmJob parse_slurm_job(std::string_view answer) {
+    SlurmJob job;
+    std::istringstream lines{std::string(answer)};
+    for (std::string line; std::getline(lines, line);) {
+        std::size_t begin = line.find_first_not_of(' ');
+        while (begin != line.npos) {
+            const std::size_t equals = line.find('=', begin);
+            if (equals == line.npos) {
+                break;
+            }
+            const std::string key = line.substr(begin, equals - begin);
+            const std::size_t end = takes_whole_line(key) ? line.npos : line.find(' ', equals);
+            const std::string value =
+                line.substr(equals + 1, end == line.npos ? line.npos : end - equals - 1);
+            if (!means_none(value)) {
+                job.emplace(key, value);
+            }
+            begin = end == line.npos ? end : line.find_first_not_of(' ', end);
+        }
+    }
+    return job;
+}
+
+SlurmJob ask_slurm_job(const std::string& job_id, const CommandRunner& run, Seconds timeout) {
+    if (job_id.empty()) {
+        return {};
+    }
+    const CommandResult result = run({"scontrol", "show", "job", job_id}, timeout);
+    return result.exit_code == 0 ? parse_slurm_job(result.output) : SlurmJob{};
+}
+
+const char* to_string(JobFate fate) {
+    switch (fate) {
+        case JobFate::running:
+            return "running";
+        case JobFate::requeued:
+            return "requeued";
+        case JobFate::preempted:
+            return "preempted";
+        case JobFate::timed_out:
+            return "at its time limit";
+        case JobFate::cancelled:
+            return "cancelled";
+        case JobFate::unknown:
+            return "unknown";
+    }
+    return "unknown";
+}
+
+JobFate fate_of(const SlurmJob& job, int restarts) {
+    const auto state = job.find("JobState");
+    if (state == job.end()) {
+        return JobFate::unknown;
+    }
+    const auto counted = job.find("Restarts");
+    if (counted != job.end() && std::atoi(counted->second.c_str()) > restarts) {
+        return JobFate::requeued;
+    }
+    if (state->second == "RUNNING") {
+        return JobFate::running;
+    }
+    if (job.contains("PreemptTime")) {
+        return JobFate::preempted;
+    }
+    return at_time_limit(job) ? JobFate::timed_out : JobFate::cancelled;
+}
+
+}  // namespace mastic::job

@@ -1,0 +1,35 @@
+// What Slurm's controller says of a job: `scontrol show job`.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+
+#include <mastic/core/command.hpp>
+
+namespace mastic::job {
+
+// The fields of the answer, "JobState" -> "RUNNING"; values that mean "none" ("(null)", "N/A", "None") are left out.
+// Values end at a blank, except those of the lines with a path or a command.
+using SlurmJob = std::map<std::string, std::string>;
+SlurmJob parse_slurm_job(std::string_view answer);
+
+// Empty if Slurm cannot be asked.
+SlurmJob ask_slurm_job(const std::string& job_id, const CommandRunner& run, Seconds timeout = Seconds(20));
+
+// What became of a job whose batch script still runs.
+enum class JobFate {
+    running,    // nothing: the script is the last to know
+    requeued,   // Slurm will start this job again by itself
+    preempted,  // ended in favour of another job
+    timed_out,  // its time limit is over
+    cancelled,  // by its user or an operator
+    unknown,    // Slurm cannot be asked
+};
+const char* to_string(JobFate fate);
+
+// `restarts`: SLURM_RESTART_COUNT of the script. Slurm counts a requeue at once, while the script still runs; a job
+// that is ended is COMPLETING, and its state does not tell why.
+JobFate fate_of(const SlurmJob& job, int restarts);
+
+}  // namespace mastic::job

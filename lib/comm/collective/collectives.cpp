@@ -141,7 +141,7 @@ std::unique_ptr<Operation> Collectives::make_allreduce(int lane, BufferView buff
         }
     }
     Transport& flat = transport(choice);
-    if (choice.hierarchical && parts_.node) {
+    if (choice.hierarchical && parts_.shares_nodes) {
         return make_hierarchical(lane, buffer, op, choice);
     }
     const int ranks = topology_.size();
@@ -154,7 +154,9 @@ std::unique_ptr<Operation> Collectives::make_hierarchical(int lane, BufferView b
                                                           const Choice& choice) {
     const int parts = topology_.parts();
     std::vector<std::unique_ptr<Operation>> phases;
-    phases.push_back(parts_.node->make_reduce_to_parts(lane, buffer, op, parts));
+    if (parts_.node) {
+        phases.push_back(parts_.node->make_reduce_to_parts(lane, buffer, op, parts));
+    }
     if (topology_.has_part()) {
         const BlockLayout layout(buffer.count, parts);
         const int mine = topology_.local_rank();
@@ -166,7 +168,9 @@ std::unique_ptr<Operation> Collectives::make_hierarchical(int lane, BufferView b
                 op, plan_options(lane, choice)),
             op, part, topology_.size()));
     }
-    phases.push_back(parts_.node->make_spread_parts(lane, buffer, parts));
+    if (parts_.node) {
+        phases.push_back(parts_.node->make_spread_parts(lane, buffer, parts));
+    }
     return make_sequence(std::move(phases));
 }
 

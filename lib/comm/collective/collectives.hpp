@@ -17,7 +17,8 @@
 namespace mastic::comm {
 
 struct CollectiveParts {
-    std::shared_ptr<ShmNode> node;   // its ranks are the local ranks; null: no shared memory here
+    std::shared_ptr<ShmNode> node;   // its ranks are the local ranks; null: no shared memory, or alone on the node
+    bool shares_nodes = false;       // the same on all ranks: those that are not alone on their node have `node`
     std::unique_ptr<Transport> mpi;  // of all ranks; null: not used
     std::unique_ptr<Transport> tcp;  // of all ranks; null: not used
 };

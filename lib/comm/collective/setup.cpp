@@ -121,6 +121,7 @@ class Setup {
         if (!made) {
             parts_.node.reset();
         }
+        parts_.shares_nodes = made;
     }
 
     // False: there is no such transport here, and it is not `required`.

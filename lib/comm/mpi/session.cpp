@@ -192,7 +192,10 @@ void MpiSession::finish(int code) {
 void MpiSession::abort(int code) {
     spdlog::default_logger()->flush();
     std::fflush(nullptr);
-    const job::Watchdog watchdog(impl_->options.finalize, [code] { leave(code); });
+    // Under srun MPI_Abort of MPICH 4.0.2 waits for an answer that slurmstepd, ending the step, may no longer give. This
+    // rank's own code ends the step too.
+    constexpr Seconds answer{0.5};
+    const job::Watchdog watchdog(answer, [code] { leave(code); });
     MPI_Abort(MPI_COMM_WORLD, code);
     leave(code);
 }

@@ -24,6 +24,15 @@ namespace {
 
 constexpr const char* end_hint = "the ranks no longer agree where they are: end the process";
 
+// For the operations that end with the one that failed: whoever waits for them should learn why.
+std::string failure_text(const std::string& operation, const std::exception_ptr& error) {
+    try {
+        std::rethrow_exception(error);
+    } catch (const std::exception& why) {
+        return "'" + operation + "' failed: " + why.what();
+    }
+}
+
 }  // namespace
 
 // The state of the thread, which it shares with its owner: if it must be left behind, it keeps its own memory.
@@ -236,7 +245,7 @@ void ProgressThread::Shared::finish(const Active& done, std::exception_ptr error
     if (error) {
         // The ranks may be in different positions now, so the channel takes no more.
         done.entry->state->fail(error);
-        done.channel->break_off("'" + done.entry->state->name + "' failed");
+        done.channel->break_off(failure_text(done.entry->state->name, error));
         return;
     }
     std::list<QueuedOperation> completed;
@@ -526,7 +535,7 @@ void ProgressThread::run(const std::shared_ptr<Channel>& channel, Submission sub
         // The operation stays: its streams may still hold its buffers.
         shared_->abandoned = true;
         shared_->set_aside.emplace_back().operation = std::move(submission.operation);
-        channel->break_off("'" + submission.name + "' failed");
+        channel->break_off(failure_text(submission.name, error));
         shared_->wake();
         std::rethrow_exception(error);
     }

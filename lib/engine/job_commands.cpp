@@ -11,7 +11,7 @@
 #include <mastic/core/error.hpp>
 #include <mastic/core/version.hpp>
 #include <mastic/engine/command_context.hpp>
-#include <mastic/engine/rank_failure.hpp>
+#include <mastic/report/rank_failure.hpp>
 #include <mastic/engine/run_files.hpp>
 #include <mastic/engine/run_view.hpp>
 #include <mastic/job/batch/resubmission.hpp>
@@ -43,8 +43,8 @@ int parse_exit_code(const std::string& text) { return parse_number<int>(text, "a
 // number of a signal, and never means that the run is done.
 RunFailure what_ended(const std::string& path, const std::string& launcher_code) {
     const job::RunDirectory directory(path);
-    if (const auto failure = read_rank_failure(directory)) {
-        return {failure->code, "rank " + std::to_string(failure->rank) + ": " + failure->message};
+    if (const auto failure = report::read_rank_failure(directory)) {
+        return {failure->code, to_string(*failure)};
     }
     return {ExitCode::collective,
             report::find_cause(end_evidence(path)).cause + (launcher_code.empty() ? "" : "; the launcher gave code " + launcher_code)};
@@ -91,6 +91,10 @@ class Settlement {
         report::RunRecord record = *run.record;
         if (!record.attempt.exit_code) {
             complete(record, run, std::to_string(launcher_code_));
+        } else if (*record.attempt.exit_code == static_cast<int>(ExitCode::collective)) {
+            // Rank 0 knows that a rank was lost; what all ranks left tells which, and where it was.
+            record.attempt.reason = report::find_cause(end_evidence(run.directory.string())).cause;
+            report::write_run_record(job::RunDirectory{run.directory}.summary_file(), record);
         }
         return {*record.attempt.exit_code, report::fruitless_attempts(record)};
     }

@@ -5,7 +5,7 @@
 
 #include <mastic/checkpoint/store.hpp>
 #include <mastic/core/error.hpp>
-#include <mastic/engine/rank_failure.hpp>
+#include <mastic/report/rank_failure.hpp>
 #include <mastic/engine/run_files.hpp>
 #include <mastic/job/run_directory.hpp>
 
@@ -44,9 +44,7 @@ report::EndEvidence end_evidence(const std::string& path) {
     evidence.run = view_of(path);
     evidence.ranks = job::read_last_moments(directory.ranks());
     evidence.crashes = job::read_crash_reports(directory.ranks(), run_command);
-    if (const auto failure = read_rank_failure(directory)) {
-        evidence.rank_failure = "rank " + std::to_string(failure->rank) + ": " + failure->message;
-    }
+    evidence.failure = report::read_rank_failure(directory);
     return evidence;
 }
 

@@ -4,7 +4,7 @@
 
 #include <mastic/comm/mpi/session.hpp>
 #include <mastic/core/agreed_error.hpp>
-#include <mastic/engine/rank_failure.hpp>
+#include <mastic/report/rank_failure.hpp>
 #include <mastic/engine/torch_errors.hpp>
 #include <mastic/engine/train_run.hpp>
 
@@ -24,7 +24,7 @@ void train_command(const CommandContext& context) {
             if (run.files() != nullptr) {
                 run.files()->failed(error);
             } else if (std::filesystem::exists(run.directory().path())) {
-                write_rank_failure(run.directory(), {session.rank(), error.code(), error.what()});
+                report::write_rank_failure(run.directory(), {session.rank(), error.code(), error.what()});
             }
         } catch (const std::exception& also) {
             spdlog::error("run.json: {}", also.what());

@@ -13,7 +13,7 @@
 #include <mastic/engine/batch_tensors.hpp>
 #include <mastic/engine/data_setup.hpp>
 #include <mastic/engine/network_setup.hpp>
-#include <mastic/engine/rank_failure.hpp>
+#include <mastic/report/rank_failure.hpp>
 #include <mastic/engine/reduction_group.hpp>
 #include <mastic/engine/torch_errors.hpp>
 #include <mastic/engine/train_run.hpp>
@@ -194,7 +194,7 @@ void TrainRun::open_directory() {
         directory_ = job::RunDirectory::create_or_open(options_.run.dir);
         lock_.emplace(directory_.lock(job::this_process(context_.job.host, context_.job.slurm_job_id)));
         job::check_writable(directory_.path());
-        remove_rank_failure(directory_);
+        report::remove_rank_failure(directory_);
         directory_.clear_ranks();
         // Old generations make room for new ones; the first two must fit beside each other.
         const bool first_ones = checkpoint::CheckpointStore(directory_.checkpoints()).list().size() < 2;

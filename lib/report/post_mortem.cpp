@@ -86,6 +86,16 @@ std::string silent_cause(const EndEvidence& evidence, const LastMoment& first) {
     return cause;
 }
 
+// What the ranks that were left have said of it; empty: nothing, or they ended for another reason.
+std::string word_of_a_loss(const EndEvidence& evidence) {
+    const bool ended = evidence.run.record && evidence.run.record->attempt.exit_code.has_value();
+    if (!ended) {
+        return evidence.failure ? to_string(*evidence.failure) : "";
+    }
+    const RunAttempt& attempt = evidence.run.record->attempt;
+    return *attempt.exit_code == static_cast<int>(ExitCode::collective) ? attempt.reason : "";
+}
+
 std::string local_time(std::chrono::system_clock::time_point time) {
     const std::time_t seconds = std::chrono::system_clock::to_time_t(time);
     const auto milliseconds =
@@ -127,8 +137,8 @@ std::string summary(const EndEvidence& evidence) {
     if (const std::string end = own_end(run); !end.empty()) {
         table.rows.push_back({"run.json", end});
     }
-    if (!evidence.rank_failure.empty()) {
-        table.rows.push_back({"error", evidence.rank_failure});
+    if (evidence.failure) {
+        table.rows.push_back({"error", to_string(*evidence.failure)});
     }
     if (evidence.slurm) {
         table.rows.push_back({"slurm", slurm_text(*evidence.slurm)});
@@ -171,16 +181,18 @@ Verdict find_cause(const EndEvidence& evidence) {
                 "this is an error of the program or of a library: report it with the backtrace below; then " +
                     start_again(run)};
     }
-    if (!evidence.rank_failure.empty()) {
-        return {evidence.rank_failure, next_action(RunState::failed, code)};
+    if (evidence.failure && evidence.failure->code != ExitCode::collective) {
+        return {to_string(*evidence.failure), next_action(RunState::failed, static_cast<int>(evidence.failure->code))};
     }
     if (const SlurmEnd* end = slurm_end(evidence)) {
         return {end->cause, end->advice + start_again(run)};
     }
     const LastMoment* first = first_silent(evidence.ranks);
-    if (first != nullptr && code == static_cast<int>(ExitCode::collective)) {
-        return {run.record->attempt.reason + "; last seen: " + rank_name(*first) + " " + place_of(*first),
-                next_action(state, code)};
+    if (std::string lost = word_of_a_loss(evidence); !lost.empty()) {
+        if (first != nullptr && lost.find(rank_name(*first)) == std::string::npos) {
+            lost += "; last seen: " + rank_name(*first) + " " + place_of(*first);
+        }
+        return {lost, next_action(RunState::failed, static_cast<int>(ExitCode::collective))};
     }
     if (first != nullptr && !code) {
         return {silent_cause(evidence, *first),

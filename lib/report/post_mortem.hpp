@@ -9,6 +9,7 @@
 #include <mastic/job/crash_report.hpp>
 #include <mastic/job/flight_recorder.hpp>
 #include <mastic/job/slurm_record.hpp>
+#include <mastic/report/rank_failure.hpp>
 #include <mastic/report/run_status.hpp>
 
 namespace mastic::report {
@@ -17,7 +18,7 @@ struct EndEvidence {
     RunView run;
     std::vector<job::LastMoment> ranks;      // by rank; empty: the run keeps none
     std::vector<job::CrashReport> crashes;   // by rank
-    std::string rank_failure;                // what a rank that failed alone has said; empty: none did
+    std::optional<RankFailure> failure;      // what a rank that failed alone has said
     std::optional<job::SlurmRecord> slurm;   // of the newest start's job, if Slurm still knows it
 };
 
@@ -26,8 +27,8 @@ struct Verdict {
     std::string advice;  // what to do
 };
 
-// In the order of what explains the rest: a crash, an error of one rank, Slurm's reason, a rank that fell silent while
-// others waited for it, the run's own reason.
+// In the order of what explains the rest: a crash, an error of one rank (not one about other ranks), Slurm's reason, a rank
+// that fell silent while others waited for it, the run's own reason.
 Verdict find_cause(const EndEvidence& evidence);
 
 // The page: cause, advice, the records, a table of the ranks, backtraces.

@@ -33,6 +33,7 @@ def cluster_settings(directory, options):
         "CredType": "cred/munge",
         "StateSaveLocation": f"{directory}/state",
         "SlurmdSpoolDir": f"{directory}/spool/%n",
+        "TmpFS": f"{directory}/tmp/%n",  # nodes share this machine's /tmp, where PMIx makes a directory for each step
         "SlurmctldPidFile": f"{directory}/slurmctld.pid",
         "SlurmdPidFile": f"{directory}/slurmd-%n.pid",
         "SlurmctldLogFile": f"{directory}/log/slurmctld.log",
@@ -100,7 +101,7 @@ def gres_conf(directory, options):
 
 def write(directory, options):
     """All files and folders that the daemons expect."""
-    for folder in ("state", "log", "node", "devices", *(f"spool/{name}" for name in node_names(options))):
+    for folder in ("state", "log", "node", "devices", *(f"{of_node}/{name}" for of_node in ("spool", "tmp") for name in node_names(options))):
         os.makedirs(os.path.join(directory, folder), mode=0o700)
     for gpu in range(options.gpus):  # nothing is behind them but /dev/null
         os.mknod(os.path.join(directory, "devices", f"gpu{gpu}"), 0o600 | 0o020000, os.makedev(1, 3))

@@ -70,9 +70,13 @@ TEST(PostMortem, ACrashExplainsMoreThanTheCodeOfTheOthers) {
 
 TEST(PostMortem, AnErrorOfOneRankExplainsTheOthers) {
     EndEvidence evidence = ended(std::nullopt);
-    evidence.rank_failure = "rank 2: no space left";
+    evidence.failure = RankFailure{2, ExitCode::io, "no space left"};
     evidence.slurm = slurm("CANCELLED");
     EXPECT_EQ(find_cause(evidence).cause, "rank 2: no space left");
+    // One that only says that others are lost explains less than what Slurm says.
+    evidence.failure->code = ExitCode::collective;
+    evidence.slurm = slurm("NODE_FAIL");
+    EXPECT_EQ(find_cause(evidence).cause, "a node of the job failed");
 }
 
 TEST(PostMortem, SlurmsReasonExplainsKilledRanks) {

@@ -1,15 +1,19 @@
-#include <mastic/engine/rank_failure.hpp>
+#include <mastic/report/rank_failure.hpp>
 
 #include <nlohmann/json.hpp>
 
 #include <mastic/core/file.hpp>
 
-namespace mastic::engine {
+namespace mastic::report {
 namespace {
 
 std::filesystem::path file_of(const job::RunDirectory& directory) { return directory.path() / "failure.json"; }
 
 }  // namespace
+
+std::string to_string(const RankFailure& failure) {
+    return "rank " + std::to_string(failure.rank) + ": " + failure.message;
+}
 
 void write_rank_failure(const job::RunDirectory& directory, const RankFailure& failure) {
     const nlohmann::json content = {
@@ -31,4 +35,4 @@ void remove_rank_failure(const job::RunDirectory& directory) {
     std::filesystem::remove(file_of(directory), ignored);
 }
 
-}  // namespace mastic::engine
+}  // namespace mastic::report

@@ -16,10 +16,11 @@ namespace {
 
 constexpr int no_cluster_possible = 4;  // exit codes of slurm-lab
 constexpr int no_python = 127;
-const Arguments ended_states = {"BOOT_FAIL", "CANCELLED", "COMPLETED", "DEADLINE",  "FAILED",
+const Arguments ended_states = {"BOOT_FAIL", "CANCELLED",     "COMPLETED", "DEADLINE", "FAILED",
                                 "NODE_FAIL", "OUT_OF_MEMORY", "PREEMPTED", "TIMEOUT"};
 
-Arguments lab_command(const std::string& subcommand, const std::filesystem::path& directory, const Arguments& more = {}) {
+Arguments lab_command(const std::string& subcommand, const std::filesystem::path& directory,
+                      const Arguments& more = {}) {
     Arguments command = {SLURM_LAB, subcommand, "--dir", directory.string()};
     command.insert(command.end(), more.begin(), more.end());
     return command;
@@ -122,7 +123,8 @@ std::string SlurmCluster::wait_state(const std::string& job, const Arguments& st
             return std::ranges::find(states, state) != states.end();
         },
         timeout);
-    EXPECT_TRUE(reached) << "job " << job << " is still " << state << " after " << human(timeout) << "\n" << output(job);
+    EXPECT_TRUE(reached) << "job " << job << " is still " << state << " after " << human(timeout) << "\n"
+                         << output(job);
     return state;
 }
 

@@ -41,7 +41,8 @@ class SlurmCluster {
 
     // A command on the controller, or on a node: as mastic::run_command. Its processes are gone when it returns.
     CommandResult run(const Arguments& command, Seconds timeout = Seconds(60)) const;
-    CommandResult run_on(const std::string& node, const Arguments& command, Seconds timeout = Seconds(60)) const;
+    CommandResult run_on(const std::string& node, const Arguments& command,
+                         Seconds timeout = Seconds(60)) const;
     CommandRunner runner(const std::string& node = "ctl") const;
     // The standard output of a command on the controller that must succeed; else fails the test.
     std::string output_of(const Arguments& command) const;
@@ -55,7 +56,8 @@ class SlurmCluster {
     // What `scontrol show job` says: "JobState" -> "RUNNING", "ExitCode" -> "75:0". Empty if Slurm knows no such job.
     std::map<std::string, std::string> show(const std::string& job) const;
     // Waits until the job is in one of the states and returns it, else fails the test and returns the last one.
-    std::string wait_state(const std::string& job, const Arguments& states, Seconds timeout = Seconds(60)) const;
+    std::string wait_state(const std::string& job, const Arguments& states,
+                           Seconds timeout = Seconds(60)) const;
     // The same for the end of the job, whatever it is: "COMPLETED", "FAILED", "TIMEOUT", "NODE_FAIL", ...
     std::string wait_end(const std::string& job, Seconds timeout = Seconds(60)) const;
     // Of the batch script of a job that has ended; 128 + N for signal N.

@@ -15,7 +15,9 @@ namespace {
 using testing::HasSubstr;
 
 ClusterEnvironment* const environment =
-    ClusterEnvironment::add({.nodes = 3, .gpus = 2, .cancel_grace_s = 3,
+    ClusterEnvironment::add({.nodes = 3,
+                             .gpus = 2,
+                             .cancel_grace_s = 3,
                              .settings = {"KillWait=2", "SlurmdTimeout=3", "MessageTimeout=2"}});
 
 class Cluster : public testing::Test {
@@ -39,7 +41,8 @@ TEST_F(Cluster, RunsAStepOnNodesWithNamesOfTheirOwn) {
 }
 
 TEST_F(Cluster, ANodeHasItsOwnAddressAndSharedMemory) {
-    EXPECT_THAT(cluster.run_on("n2", {"ip", "-br", "address", "show", "eth0"}).output, HasSubstr("10.79.1.2/16"));
+    EXPECT_THAT(cluster.run_on("n2", {"ip", "-br", "address", "show", "eth0"}).output,
+                HasSubstr("10.79.1.2/16"));
     EXPECT_EQ(cluster.run_on("n2", {"touch", "/dev/shm/mine"}).exit_code, 0);
     EXPECT_NE(cluster.run_on("n1", {"ls", "/dev/shm/mine"}).exit_code, 0);
     EXPECT_EQ(cluster.run_on("n1", {"cat", "/sys/class/net/eth0/operstate"}).output, "up\n");
@@ -52,7 +55,8 @@ TEST_F(Cluster, NodesReachEachOtherByName) {
 }
 
 TEST_F(Cluster, GivesGpusOut) {
-    EXPECT_EQ(cluster.output_of({"srun", "-N1", "--gres=gpu:1", "sh", "-c", "echo $CUDA_VISIBLE_DEVICES"}), "0\n");
+    EXPECT_EQ(cluster.output_of({"srun", "-N1", "--gres=gpu:1", "sh", "-c", "echo $CUDA_VISIBLE_DEVICES"}),
+              "0\n");
 }
 
 TEST_F(Cluster, TellsTheExitCodeOfAJob) {
@@ -67,7 +71,8 @@ TEST_F(Cluster, PreemptsByRequeueAndByCancelWithItsGraceTime) {
         "#!/bin/sh\nsrun sh -c 'trap \"echo told; exit 3\" TERM; echo runs; while :; do sleep 0.1; done'\n";
     const auto start_in = [&](const std::string& partition) {
         const std::string job = cluster.submit(script, {"-p", partition, "-N3", "--exclusive"});
-        EXPECT_TRUE(wait_until([&] { return cluster.output(job).find("runs") != std::string::npos; }, Seconds(20)));
+        EXPECT_TRUE(
+            wait_until([&] { return cluster.output(job).find("runs") != std::string::npos; }, Seconds(20)));
         return job;
     };
     const std::string cancelled = start_in("cancel");
@@ -92,7 +97,8 @@ TEST_F(Cluster, ANodeThatLosesPowerEndsItsJobAndComesBack) {
 }
 
 TEST_F(Cluster, ACutLinkCarriesNothingUntilItIsHealed) {
-    const Arguments connect = {"timeout", "1", "bash", "-c", "exec 3<>/dev/tcp/n2/6818"};  // the port of slurmd
+    const Arguments connect = {"timeout", "1", "bash", "-c",
+                               "exec 3<>/dev/tcp/n2/6818"};  // the port of slurmd
     EXPECT_EQ(cluster.run_on("n1", connect).exit_code, 0);
     cluster.cut("n2");
     EXPECT_NE(cluster.run_on("n1", connect).exit_code, 0);
@@ -104,8 +110,9 @@ TEST_F(Cluster, ACutLinkCarriesNothingUntilItIsHealed) {
 TEST_F(Cluster, NothingIsLeftOfAKilledOwner) {
     const TempDir dir;
     const std::string lab = dir / "lab";
-    const std::string script = std::string(SLURM_LAB) + " up --dir " + lab + " --nodes 2 --owner $$ && cat " + lab +
-                               "/node/n1 && (" + lab + "/on ctl srun -N2 sleep 1000 &) && sleep 1; kill -9 $$";
+    const std::string script = std::string(SLURM_LAB) + " up --dir " + lab + " --nodes 2 --owner $$ && cat " +
+                               lab + "/node/n1 && (" + lab +
+                               "/on ctl srun -N2 sleep 1000 &) && sleep 1; kill -9 $$";
     const CommandResult owner = run_command({"sh", "-c", script}, Seconds(60));
     ASSERT_EQ(owner.exit_code, 128 + SIGKILL) << owner.error;
     const std::string first_process = sorted_lines(owner.output).front();

@@ -31,11 +31,28 @@ Arguments words_of(const std::string& text) {
 
 // As reported in ignite 2208.
 TEST_F(SlurmGrammar, HostListsExpandAsByScontrol) {
-    for (const char* list :
-         {"node[01-03,07],gpu-[1-2]n[3-4]", "a", "a,b.example.org,c_1", "n[8-11]", "n[08-11]", "n[098-101]",
-          "n[99-101]", "n[0-1]", "n[3,1,3]", "n[1-2,9]", "rack[0-1]node[00-02]", "n[007]", "n1,n1", "x[1-2]y[3]",
-          "n[10,9-11]", "n[00-1]", "a[1-2][3-4]", "n[0,00,000]", "0", "0[1-2]"}) {
-        EXPECT_EQ(job::expand_host_list(list), words_of(cluster.output_of({"scontrol", "show", "hostnames", list})))
+    for (const char* list : {"node[01-03,07],gpu-[1-2]n[3-4]",
+                             "a",
+                             "a,b.example.org,c_1",
+                             "n[8-11]",
+                             "n[08-11]",
+                             "n[098-101]",
+                             "n[99-101]",
+                             "n[0-1]",
+                             "n[3,1,3]",
+                             "n[1-2,9]",
+                             "rack[0-1]node[00-02]",
+                             "n[007]",
+                             "n1,n1",
+                             "x[1-2]y[3]",
+                             "n[10,9-11]",
+                             "n[00-1]",
+                             "a[1-2][3-4]",
+                             "n[0,00,000]",
+                             "0",
+                             "0[1-2]"}) {
+        EXPECT_EQ(job::expand_host_list(list),
+                  words_of(cluster.output_of({"scontrol", "show", "hostnames", list})))
             << list;
     }
 }
@@ -51,7 +68,8 @@ TEST_F(SlurmGrammar, HostListsThatScontrolRefusesAreRefused) {
 TEST_F(SlurmGrammar, CompressedHostListsExpandByScontrolToTheSame) {
     for (const Arguments& hosts :
          {Arguments{"node01", "node02", "node03", "node07", "login"}, Arguments{"n8", "n9", "n10", "n11"},
-          Arguments{"n9", "n010"}, Arguments{"b1", "a1", "a2", "b2"}, Arguments{"gpu-1n3", "gpu-1n4", "gpu-2n3"}}) {
+          Arguments{"n9", "n010"}, Arguments{"b1", "a1", "a2", "b2"},
+          Arguments{"gpu-1n3", "gpu-1n4", "gpu-2n3"}}) {
         const std::string list = job::compress_host_list(hosts);
         EXPECT_EQ(words_of(cluster.output_of({"scontrol", "show", "hostnames", list})), hosts) << list;
     }
@@ -59,9 +77,10 @@ TEST_F(SlurmGrammar, CompressedHostListsExpandByScontrolToTheSame) {
 
 // As reported in spur 804. Slurm keeps whole minutes, rounded up.
 TEST_F(SlurmGrammar, TimesAreReadAsBySbatch) {
-    for (const char* text : {"1", "90", "4:00", "4:05", "0:30", "90:00", "1:30:00", "00:00:01", "2-12", "1-0", "1-12:30",
-                             "1-12:00:00", "0-0:0:7", "0", "UNLIMITED", "INFINITE", "unlimited", "0:00", "0-0", "00:00:00",
-                             "100:00:00", "1-25", "3-0:90", "1:2:61"}) {
+    for (const char* text :
+         {"1",         "90",   "4:00",    "4:05",       "0:30",      "90:00", "1:30:00",   "00:00:01",
+          "2-12",      "1-0",  "1-12:30", "1-12:00:00", "0-0:0:7",   "0",     "UNLIMITED", "INFINITE",
+          "unlimited", "0:00", "0-0",     "00:00:00",   "100:00:00", "1-25",  "3-0:90",    "1:2:61"}) {
         const std::string job = cluster.submit("#!/bin/sh\n", {"--hold", "-t", text});
         const std::string limit = cluster.show(job)["TimeLimit"];
         const auto ours = parse_slurm_time(text);
@@ -75,7 +94,8 @@ TEST_F(SlurmGrammar, TimesAreReadAsBySbatch) {
 
 // sbatch takes "1-" and "-1" too; we do not.
 TEST_F(SlurmGrammar, TimesThatSbatchRefusesAreRefused) {
-    for (const char* text : {"abc", "1:2:3:4", "1-2:3:4:5", "4:", ":4", "1:2x", "1::2", "+4", "1.5", "4 00"}) {
+    for (const char* text :
+         {"abc", "1:2:3:4", "1-2:3:4:5", "4:", ":4", "1:2x", "1::2", "+4", "1.5", "4 00"}) {
         EXPECT_NE(cluster.run({"sbatch", "-t", text, "--test-only", "--wrap", "true"}).exit_code, 0) << text;
         EXPECT_THROW(parse_slurm_time(text), Error) << text;
     }
@@ -90,7 +110,8 @@ class SlurmEndTime : public SlurmGrammar {
     }
 
     job::EndTime end_of(const std::string& job, const CommandRunner& run) {
-        return job::find_end_time(job, [](const std::string&) { return std::nullopt; }, run);
+        return job::find_end_time(
+            job, [](const std::string&) { return std::nullopt; }, run);
     }
 };
 

@@ -48,7 +48,10 @@ class Node:
         """The first process takes all others with it, and unshare ends after that."""
         if self.first_pid:
             os.unlink(self._pid_file())
-            os.kill(self.first_pid, signal.SIGKILL)
+            try:
+                os.kill(self.first_pid, signal.SIGKILL)
+            except ProcessLookupError:  # the daemon had ended by itself
+                pass
         elif self.process:
             self.process.kill()
 

@@ -15,8 +15,8 @@ using testing::HasSubstr;
 using Clock = std::chrono::steady_clock;
 
 // Slurm's usual KillWait, so that a rank that only a SIGKILL ends is seen as such; the shortest patience with nodes.
-ClusterEnvironment* const environment = ClusterEnvironment::add(
-    {.nodes = 4, .settings = {"KillWait=30", "SlurmdTimeout=3", "MessageTimeout=2"}});
+ClusterEnvironment* const environment =
+    ClusterEnvironment::add({.nodes = 4, .settings = {"KillWait=30", "SlurmdTimeout=3", "MessageTimeout=2"}});
 
 class TrainLoss : public testing::Test {
   protected:

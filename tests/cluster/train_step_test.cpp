@@ -16,7 +16,8 @@ class TrainStep : public testing::Test {
   protected:
     void TearDown() override { cluster.clear(); }
 
-    std::string start(const Arguments& srun_options, const Arguments& train_arguments, const Arguments& job_options) {
+    std::string start(const Arguments& srun_options, const Arguments& train_arguments,
+                      const Arguments& job_options) {
         return cluster.submit(batch_script(train_step(srun_options, train_arguments)), job_options);
     }
 
@@ -45,7 +46,8 @@ struct Shape {
 class TrainShape : public TrainStep, public testing::WithParamInterface<Shape> {};
 
 TEST_P(TrainShape, TrainsToTheEnd) {
-    const CommandResult result = cluster.run(train_step(GetParam().options, small_task(run, {"--allreduce.timeout", "10s"})));
+    const CommandResult result =
+        cluster.run(train_step(GetParam().options, small_task(run, {"--allreduce.timeout", "10s"})));
     ASSERT_EQ(result.exit_code, 0) << result.output << result.error;
     const report::RunRecord record = record_of(run);
     EXPECT_EQ(record.attempt.exit_code, 0);

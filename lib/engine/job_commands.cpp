@@ -77,16 +77,22 @@ class Settlement {
         }
         // Another job has it: what is there is not ours to complete.
         if (!run.owner.empty()) {
-            return {launcher_code_, 0};
+            return {launcher_code_, 0, ""};
         }
         if (run.record && run.record->attempt.started >= started_ &&
             run.record->attempt.job_id == context_.job.slurm_job_id) {
             return of_record(run);
         }
-        return job::stopped_at_start(launcher_code_) ? stopped_before_it_began(run) : job::RunEnd{launcher_code_, 0};
+        return job::stopped_at_start(launcher_code_) ? stopped_before_it_began(run) : job::RunEnd{launcher_code_, 0, ""};
     }
 
   private:
+    static job::RunEnd end_of(const report::RunRecord& record) {
+        const report::RunAttempt& attempt = record.attempt;
+        return {*attempt.exit_code, report::fruitless_attempts(record),
+                attempt.reason + ", at step " + std::to_string(attempt.last_step)};
+    }
+
     job::RunEnd of_record(const report::RunView& run) {
         report::RunRecord record = *run.record;
         if (!record.attempt.exit_code) {
@@ -96,7 +102,7 @@ class Settlement {
             record.attempt.reason = report::find_cause(end_evidence(run.directory.string())).cause;
             report::write_run_record(job::RunDirectory{run.directory}.summary_file(), record);
         }
-        return {*record.attempt.exit_code, report::fruitless_attempts(record)};
+        return end_of(record);
     }
 
     // Counted in run.json as well, so that a job that is always stopped too early is given up in the end.
@@ -117,13 +123,25 @@ class Settlement {
         record.attempt.first_step = record.attempt.last_step = static_cast<std::int64_t>(step);
         report::finish(record, ExitCode::requeue, "stopped while it was starting", now());
         report::write_run_record(directory.summary_file(), record);
-        return {static_cast<int>(ExitCode::requeue), report::fruitless_attempts(record)};
+        return end_of(record);
     }
 
     const CommandContext& context_;
     int launcher_code_;
     report::Time started_;
 };
+
+// The job's code stays the run's if this fails: what is left to do is told.
+void submit_again(const job::SlurmJob& slurm, const std::vector<std::string>& arguments) {
+    const std::vector<std::string> rest(arguments.begin() + 3, arguments.end());
+    const auto command = job::resubmission(slurm, process_environment(), arguments.at(2), rest);
+    try {
+        std::cout << "mastic-train: job " << job::submit(command, run_command) << " goes on, with the same log"
+                  << std::endl;
+    } catch (const Error& error) {
+        std::cerr << "mastic-train: the run does not go on by itself: " << error.full_message() << std::endl;
+    }
+}
 
 }  // namespace
 
@@ -165,9 +183,7 @@ int settle_command(const CommandContext& context) {
                                             static_cast<int>(context.options.slurm.max_restarts));
     std::cout << "mastic-train: " << verdict.reason << std::endl;
     if (verdict.again) {
-        const std::vector<std::string> rest(arguments.begin() + 3, arguments.end());
-        const auto command = job::resubmission(slurm, process_environment(), arguments.at(2), rest);
-        std::cout << "mastic-train: job " << job::submit(command, run_command) << " goes on" << std::endl;
+        submit_again(slurm, arguments);
     }
     return end.code;
 }

@@ -162,7 +162,7 @@ job::BatchCall batch_call(const TrainOptions& options, const config::Invocation&
     call.mpi_library = comm::mpi_library_text();
     call.script = std::filesystem::path(options.run.dir) / "train.sbatch";
     call.next_steps = "  progress  mastic-train status " + options.run.dir +
-                      "\n  save      scancel -b -s USR1 JOB: the run saves, and goes on in a new job\n";
+                      "\n  restart   scancel -b -s USR1 JOB    (it saves, and goes on in a new job)\n";
     return call;
 }
 

@@ -18,8 +18,8 @@ std::string owner_of(const job::RunDirectory& directory) {
     if (!owner) {
         return "";
     }
-    return (owner->job_id.empty() ? "" : "job " + owner->job_id + ", ") + "process " + std::to_string(owner->pid) +
-           " on " + owner->host;
+    return (owner->job_id.empty() ? "" : "job " + owner->job_id + ", ") + "process " +
+           std::to_string(owner->pid) + " on " + owner->host;
 }
 
 }  // namespace

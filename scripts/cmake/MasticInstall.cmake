@@ -21,6 +21,8 @@ foreach(folder IN LISTS comm_folders)
           FILES_MATCHING PATTERN "*.hpp" PATTERN "detail" EXCLUDE PATTERN "interposer" EXCLUDE PATTERN "batch" EXCLUDE)
 endforeach()
 
+install(DIRECTORY "${CMAKE_SOURCE_DIR}/slurm" DESTINATION "${CMAKE_INSTALL_DATADIR}/mastic" USE_SOURCE_PERMISSIONS)
+
 configure_package_config_file("${CMAKE_CURRENT_LIST_DIR}/mastic-config.cmake.in"
   "${CMAKE_BINARY_DIR}/mastic-config.cmake" INSTALL_DESTINATION "${package_dir}")
 write_basic_package_version_file("${CMAKE_BINARY_DIR}/mastic-config-version.cmake" COMPATIBILITY SameMinorVersion)

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <array>
+
 #include <mastic/core/file.hpp>
 
 #include "report/sample_run.hpp"
@@ -46,6 +48,7 @@ TEST(RunRecord, ComesBackAsWritten) {
     EXPECT_EQ(back.libraries, record.libraries);
     ASSERT_EQ(back.restarts.size(), 1u);
     EXPECT_EQ(back.restarts[0].last_step, 1000);
+    EXPECT_EQ(back.attempt.first_step, 500);
     EXPECT_EQ(directory.names(), (std::vector<std::string>{"run.json"}));
 }
 
@@ -72,6 +75,37 @@ TEST(RunRecord, KeepsTheHistoryOldestFirst) {
     ASSERT_EQ(third.restarts.size(), 2u);
     EXPECT_EQ(third.restarts[0].reason, "first");
     EXPECT_EQ(third.restarts[1].reason, "second");
+}
+
+// Starts as {first step, last step, exit code}; -1: killed without a word.
+int fruitless(const std::vector<std::array<int, 3>>& starts) {
+    RunRecord record;
+    for (const auto& [first, last, code] : starts) {
+        record.restarts.emplace_back();
+        record.restarts.back().first_step = first;
+        record.restarts.back().last_step = last;
+        if (code >= 0) {
+            record.restarts.back().exit_code = code;
+        }
+    }
+    record.attempt = record.restarts.back();
+    record.restarts.pop_back();
+    return fruitless_attempts(record);
+}
+
+TEST(FruitlessAttempts, AreTheNewestInARowWithoutANewCheckpoint) {
+    EXPECT_EQ(fruitless({{0, 10, 75}}), 0);
+    EXPECT_EQ(fruitless({{0, 0, 75}}), 1);
+    EXPECT_EQ(fruitless({{0, 0, 75}, {0, 0, 75}, {0, 0, 75}}), 3);
+    EXPECT_EQ(fruitless({{0, 0, 75}, {0, 10, 75}, {10, 10, 75}}), 1);
+    EXPECT_EQ(fruitless({{0, 0, 75}, {0, 0, 75}, {0, 5, 75}}), 0);
+    // Killed at step 30 with a checkpoint of step 20, then without one.
+    EXPECT_EQ(fruitless({{0, 30, -1}, {20, 20, 75}}), 1);
+    EXPECT_EQ(fruitless({{20, 30, -1}, {20, 20, 75}}), 2);
+    // What somebody started anew after a failure counts from there.
+    EXPECT_EQ(fruitless({{0, 0, 75}, {0, 5, 8}, {0, 0, 75}}), 1);
+    // A checkpoint that was lost is no progress.
+    EXPECT_EQ(fruitless({{20, 20, 75}, {10, 10, 75}}), 2);
 }
 
 TEST(RunRecord, AcceptsKeysItDoesNotKnow) {

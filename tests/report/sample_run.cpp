@@ -46,6 +46,7 @@ RunRecord sample_record() {
     record.hosts = {"node01", "node02"};
     record.attempt.started = *parse_time("2026-03-01T12:00:00Z");
     record.attempt.job_id = "4711";
+    record.attempt.first_step = 500;
     record.attempt.last_step = 1000;
     record.attempt.world_size = 2;
     record.samples = 128000;

@@ -58,9 +58,14 @@ std::string submit_script(const BatchCall& call, const SlurmSite& site, const Co
     const std::string id = submit({"sbatch", "--parsable", call.script.string()}, run);
     const SlurmJob job = ask_slurm_job(id, run);
     const auto log = job.find("StdOut");
+    std::string next_steps = call.next_steps;
+    for (auto at = next_steps.find("JOB"); at != next_steps.npos;
+         at = next_steps.find("JOB", at + id.size())) {
+        next_steps.replace(at, 3, id);
+    }
     return "submitted job " + id + " (" + call.script.string() + ")\n" +
-           (log == job.end() ? "" : "  log       tail -F " + log->second + "\n") + "  queue     squeue -j " + id + "\n" +
-           call.next_steps + "  stop      scancel " + id + "\n";
+           (log == job.end() ? "" : "  log       tail -F " + log->second + "\n") + "  queue     squeue -j " +
+           id + "\n" + next_steps + "  stop      scancel " + id + "\n";
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ struct BatchCall {
     std::vector<std::string> arguments;  // the program's, as it was called
     std::string mpi_library;             // the whole text of MPI_Get_library_version
     std::filesystem::path script;        // where --submit writes the script
-    std::string next_steps;              // lines after "submitted job N": how to watch it
+    std::string next_steps;              // lines after "submitted job N": how to watch it; JOB stands for N
 };
 
 // What the program prints in place of its work, if one of the switches is set. Throws Error(usage) for more than the

@@ -25,14 +25,17 @@ if ! command -v @PROGRAM@ >/dev/null; then
 fi
 )";
 
-constexpr const char* train_about = R"(# Trains on all nodes of the job. When the time is over or the job is preempted it saves, and goes on in a next job.
+constexpr const char* train_about =
+    R"(# Trains on all nodes of the job. When the time is over or the job is preempted it saves, and goes on in a next job.
 )";
 
-constexpr const char* sweep_about = R"(# One training for each line of a file, as a job array. A line holds options, such as: --optimizer.learning_rate 0.1
+constexpr const char* sweep_about =
+    R"(# One training for each line of a file, as a job array. A line holds options, such as: --optimizer.learning_rate 0.1
 # Line N of rates.txt runs in runs/rates/N; `mastic-train compare runs/rates/*` shows all side by side.
 )";
 
-constexpr const char* tune_about = R"(# Finds the fastest collectives for the nodes of the job, and for fewer of them.
+constexpr const char* tune_about =
+    R"(# Finds the fastest collectives for the nodes of the job, and for fewer of them.
 # It writes tuning.json (or --tune.output) where sbatch was called; trainings use it with --allreduce.tuning tuning.json.
 )";
 
@@ -82,13 +85,25 @@ exec srun --mpi="$mpi" --kill-on-bad-exit=1 mastic-tune run @ARGUMENTS@"$@"
 )";
 
 const Work& description(BatchWork work) {
-    static const Work train{"mastic-train", "mastic-train", "%x-%j.log", train_about,
-                            "sbatch slurm/train.sbatch CONFIG.toml [--section.key VALUE]...", train_arguments};
-    static const Work sweep{"mastic-train", "mastic-sweep", "%x-%A_%a.log", sweep_about,
-                            "sbatch --array=1-8 slurm/train-array.sbatch rates.txt CONFIG.toml [--section.key VALUE]...",
-                            sweep_arguments};
-    static const Work tune{"mastic-tune", "mastic-tune", "%x-%j.log", tune_about,
-                           "sbatch slurm/tune.sbatch [--section.key VALUE]...", ""};
+    static const Work train{"mastic-train",
+                            "mastic-train",
+                            "%x-%j.log",
+                            train_about,
+                            "sbatch slurm/train.sbatch CONFIG.toml [--section.key VALUE]...",
+                            train_arguments};
+    static const Work sweep{
+        "mastic-train",
+        "mastic-sweep",
+        "%x-%A_%a.log",
+        sweep_about,
+        "sbatch --array=1-8 slurm/train-array.sbatch rates.txt CONFIG.toml [--section.key VALUE]...",
+        sweep_arguments};
+    static const Work tune{"mastic-tune",
+                           "mastic-tune",
+                           "%x-%j.log",
+                           tune_about,
+                           "sbatch slurm/tune.sbatch [--section.key VALUE]...",
+                           ""};
     return work == BatchWork::train ? train : work == BatchWork::sweep ? sweep : tune;
 }
 
@@ -180,12 +195,15 @@ std::string setup(const BatchRequest& request, const Work& work) {
 std::string batch_script(const BatchRequest& request) {
     const Work& work = description(request.work);
     const std::string& mpi = request.options.mpi;
-    std::string body = request.work == BatchWork::tune ? tune_work : std::string("\n") + work.arguments + "\n" + train_work;
-    replace_all(body, "@MPI@", mpi == "auto" ? std::string("mpi=$(") + work.program + " --print-mpi)" : "mpi=" + mpi);
+    std::string body =
+        request.work == BatchWork::tune ? tune_work : std::string("\n") + work.arguments + "\n" + train_work;
+    replace_all(body, "@MPI@",
+                mpi == "auto" ? std::string("mpi=$(") + work.program + " --print-mpi)" : "mpi=" + mpi);
     replace_all(body, "@ARGUMENTS@", shell_text(request.arguments) + (request.arguments.empty() ? "" : " "));
     return std::string("#!/usr/bin/env bash\n") + work.about +
-           (request.program_directory.empty() ? std::string("#   ") + work.usage + "\n" : "") + notes_text(request.notes) + directives(request, work) +
-           "set -euo pipefail\n" + setup(request, work) + body;
+           (request.program_directory.empty() ? std::string("#   ") + work.usage + "\n" : "") +
+           notes_text(request.notes) + directives(request, work) + "set -euo pipefail\n" +
+           setup(request, work) + body;
 }
 
 BatchRequest general_batch_request(BatchWork work) {

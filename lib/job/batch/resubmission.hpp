@@ -16,8 +16,9 @@
 namespace mastic::job {
 
 struct RunEnd {
-    int code = 0;             // the run's own
+    int code = 0;              // the run's own
     int fruitless_starts = 0;  // the newest in a row that left no new checkpoint
+    std::string how;           // for people: "SIGUSR1, at step 40"; may be empty
 };
 
 struct Verdict {
@@ -34,8 +35,8 @@ bool stopped_at_start(int launcher_code);
 // The command that submits `script` with `arguments` again, to start after this job: with the same name, log, array
 // index, nodes, time limit, partition, account, ... as this job has, whether they came from the script or from
 // sbatch's command line.
-std::vector<std::string> resubmission(const SlurmJob& job, const Environment& environment, const std::string& script,
-                                      const std::vector<std::string>& arguments);
+std::vector<std::string> resubmission(const SlurmJob& job, const Environment& environment,
+                                      const std::string& script, const std::vector<std::string>& arguments);
 
 // Runs it; returns the new job's id. Throws Error(environment) with what sbatch said.
 std::string submit(const std::vector<std::string>& sbatch, const CommandRunner& run);

@@ -83,8 +83,8 @@ const SlurmPartition* chosen_partition(const std::string& wanted, const SlurmSit
     return found != site.partitions.end() ? &*found : nullptr;
 }
 
-void require_at_most(std::int64_t wanted, std::int64_t there, const SlurmPartition& partition, const std::string& what,
-                     const std::string& option) {
+void require_at_most(std::int64_t wanted, std::int64_t there, const SlurmPartition& partition,
+                     const std::string& what, const std::string& option) {
     if (wanted > there) {
         throw Error(ExitCode::usage,
                     option + " " + std::to_string(wanted) + ": partition " + partition.name + " has " +
@@ -102,7 +102,8 @@ std::string list_of_partitions(const SlurmSite& site) {
     return config::join(texts);
 }
 
-void fit_to_partition(SlurmOptions& options, const SlurmPartition& partition, std::vector<std::string>& notes) {
+void fit_to_partition(SlurmOptions& options, const SlurmPartition& partition,
+                      std::vector<std::string>& notes) {
     options.partition = partition.name;
     if (options.nodes == 0) {
         options.nodes = std::clamp<std::int64_t>(usual_nodes, 1, std::max<std::int64_t>(partition.nodes, 1));
@@ -110,14 +111,16 @@ void fit_to_partition(SlurmOptions& options, const SlurmPartition& partition, st
     require_at_most(options.nodes, partition.nodes, partition, "nodes", "slurm.nodes");
     require_at_most(options.cpus_per_rank * options.ranks_per_node, partition.cpus_per_node, partition,
                     "cores on a node", "slurm.cpus_per_rank x slurm.ranks_per_node");
-    require_at_most(options.gpus_per_node, partition.gpus_per_node, partition, "GPUs on a node", "slurm.gpus_per_node");
+    require_at_most(options.gpus_per_node, partition.gpus_per_node, partition, "GPUs on a node",
+                    "slurm.gpus_per_node");
     if (partition.time_limit && options.time > *partition.time_limit) {
         options.time = *partition.time_limit;
         notes.push_back("the time limit is the partition's");
     }
     if (partition.gpus_per_node > options.gpus_per_node) {
-        notes.push_back("the nodes have " + std::to_string(partition.gpus_per_node) + " GPUs each, of which " +
-                        std::to_string(options.gpus_per_node) + " are asked for (slurm.gpus_per_node)");
+        notes.push_back("the nodes have " + std::to_string(partition.gpus_per_node) +
+                        " GPUs each, of which " + std::to_string(options.gpus_per_node) +
+                        " are asked for (slurm.gpus_per_node)");
     }
     if (!partition.up) {
         notes.push_back("partition " + partition.name + " is down now");
@@ -158,8 +161,8 @@ SlurmSite survey_slurm_site(const std::string& user, const CommandRunner& run) {
     }
     site.partitions = parse_partitions(nodes.output);
     site.mpi_types = ask_srun_mpi_types(run);
-    const CommandResult account =
-        run({"sacctmgr", "--noheader", "--parsable2", "show", "user", user, "format=DefaultAccount"}, patience);
+    const CommandResult account = run(
+        {"sacctmgr", "--noheader", "--parsable2", "show", "user", user, "format=DefaultAccount"}, patience);
     if (account.exit_code == 0 && !user.empty()) {
         site.account = first_line(account.output);
     }
@@ -169,7 +172,8 @@ SlurmSite survey_slurm_site(const std::string& user, const CommandRunner& run) {
 FittedOptions fit_to_site(SlurmOptions options, const SlurmSite& site) {
     FittedOptions fitted;
     if (!site.problem.empty()) {
-        fitted.notes.push_back("Slurm could not be asked (" + site.problem + "): these are defaults, look at them");
+        fitted.notes.push_back("Slurm could not be asked (" + site.problem +
+                               "): these are defaults, look at them");
     } else {
         if (const SlurmPartition* partition = chosen_partition(options.partition, site)) {
             fit_to_partition(options, *partition, fitted.notes);

@@ -39,19 +39,20 @@ std::vector<std::string> parse_srun_mpi_list(std::string_view answer) {
 
 std::vector<std::string> ask_srun_mpi_types(const CommandRunner& run) {
     const CommandResult result = run({"srun", "--mpi=list"}, Seconds(20));
-    return result.exit_code == 0 ? parse_srun_mpi_list(result.output + "\n" + result.error) : std::vector<std::string>{};
+    return result.exit_code == 0 ? parse_srun_mpi_list(result.output + "\n" + result.error)
+                                 : std::vector<std::string>{};
 }
 
 void check_srun_mpi(const std::string& required, const std::vector<std::string>& offered) {
     const bool has = offered.empty() || std::ranges::any_of(offered, [&](const std::string& type) {
-        return type == required || type.starts_with(required + "_v");
-    });
+                         return type == required || type.starts_with(required + "_v");
+                     });
     if (!has) {
         throw Error(ExitCode::environment,
                     "this program's MPI library needs srun --mpi=" + required + ", but srun offers only " +
                         config::join(offered),
-                    "ask for Slurm's plugin mpi/" + required + ", or build mastic with an MPI library that speaks " +
-                        "one of these");
+                    "ask for Slurm's plugin mpi/" + required +
+                        ", or build mastic with an MPI library that speaks " + "one of these");
     }
 }
 

@@ -52,7 +52,8 @@ std::string complaints(const std::vector<std::string>& tool, const std::string& 
     std::vector<std::string> command = tool;
     command.push_back(directory.write("job.sbatch", script).string());
     const CommandResult result = run_command(command, Seconds(30));
-    return result.exit_code == 0 ? "" : std::to_string(result.exit_code) + ": " + result.output + result.error;
+    return result.exit_code == 0 ? ""
+                                 : std::to_string(result.exit_code) + ": " + result.output + result.error;
 }
 
 TEST(BatchScript, OfEachWorkIsTheOneInTheRepository) {
@@ -62,7 +63,8 @@ TEST(BatchScript, OfEachWorkIsTheOneInTheRepository) {
         if (std::getenv("MASTIC_WRITE_SCRIPTS") != nullptr) {
             write_file_atomically(path, text, 0755);
         }
-        EXPECT_EQ(read_text_file(path), text) << path << ": MASTIC_WRITE_SCRIPTS=1 with this test writes it anew";
+        EXPECT_EQ(read_text_file(path), text)
+            << path << ": MASTIC_WRITE_SCRIPTS=1 with this test writes it anew";
     }
 }
 
@@ -115,17 +117,20 @@ TEST(BatchScript, GivesTheProgramItsOwnArgumentsAndThoseOfSbatch) {
     const CommandResult result = run_command(
         {"env", "SLURM_CPUS_PER_TASK=8", "bash", script.string(), "--train.epochs", "2 3"}, Seconds(30));
     EXPECT_EQ(result.exit_code, 5) << result.error;
-    EXPECT_THAT(result.output, HasSubstr("[srun][--mpi=pmi2][--kill-on-bad-exit=1][mastic-train][my config.toml]"
-                                         "[--run.dir][it's here][--train.epochs][2 3]\n"));
-    EXPECT_THAT(result.output, HasSubstr("[settle][settle][my config.toml][--run.dir][it's here][--train.epochs]"
-                                         "[2 3][3]["));
+    EXPECT_THAT(result.output,
+                HasSubstr("[srun][--mpi=pmi2][--kill-on-bad-exit=1][mastic-train][my config.toml]"
+                          "[--run.dir][it's here][--train.epochs][2 3]\n"));
+    EXPECT_THAT(result.output,
+                HasSubstr("[settle][settle][my config.toml][--run.dir][it's here][--train.epochs]"
+                          "[2 3][3]["));
     EXPECT_THAT(result.output, HasSubstr("][--][" + script.string() + "][--train.epochs][2 3]\n"));
 }
 
 TEST(BatchScript, OfASweepTakesTheTasksLine) {
     const test::TempDir directory;
     for (const char* name : {"srun", "mastic-train"}) {
-        const auto path = directory.write(std::string("bin/") + name, "#!/bin/sh\nprintf '[%s]' \"$@\"; echo\n");
+        const auto path =
+            directory.write(std::string("bin/") + name, "#!/bin/sh\nprintf '[%s]' \"$@\"; echo\n");
         std::filesystem::permissions(path, std::filesystem::perms::owner_all);
     }
     const auto sweep = directory.write("sweeps/rates.txt", "--a 1\n--b 2 --c 3\n\n");
@@ -134,8 +139,8 @@ TEST(BatchScript, OfASweepTakesTheTasksLine) {
     request.program_directory = (directory / "bin").string();
     const auto script = directory.write("job.sbatch", batch_script(request));
     const auto run = [&](const std::string& task) {
-        return run_command({"env", "SLURM_CPUS_PER_TASK=8", "SLURM_ARRAY_TASK_ID=" + task, "bash", script.string(),
-                            sweep.string(), "c.toml", "--x", "y"},
+        return run_command({"env", "SLURM_CPUS_PER_TASK=8", "SLURM_ARRAY_TASK_ID=" + task, "bash",
+                            script.string(), sweep.string(), "c.toml", "--x", "y"},
                            Seconds(30));
     };
     EXPECT_THAT(run("2").output, HasSubstr("[c.toml][--x][y][--b][2][--c][3][--run.dir][runs/rates/2]\n"));
@@ -154,24 +159,28 @@ TEST(BatchScript, ForwardsSignals) {
         std::filesystem::permissions(path, std::filesystem::perms::owner_all);
     };
     // Ends only when it has got all three.
-    tell("srun", "trap 'got+=u' USR1; trap 'got+=v' USR2; trap 'got+=t' TERM; : >ready\n"
-                 "for i in {1..200}; do [ ${#got} -lt 3 ] || exit 75; sleep 0.05; done; exit 1\n");
+    tell("srun",
+         "trap 'got+=u' USR1; trap 'got+=v' USR2; trap 'got+=t' TERM; : >ready\n"
+         "for i in {1..200}; do [ ${#got} -lt 3 ] || exit 75; sleep 0.05; done; exit 1\n");
     tell("mastic-train", "echo \"code $2\"; exit 0\n");
     BatchRequest request = detected_request(BatchWork::train);
     request.arguments.clear();
     request.program_directory = (directory / "bin").string();
     const auto script = directory.write("job.sbatch", batch_script(request));
-    const std::string driver = "cd " + shell_word(directory.path().string()) +
-                               "; SLURM_CPUS_PER_TASK=8 bash job.sbatch & script=$!; "
-                               "for i in {1..200}; do [ ! -e ready ] || break; sleep 0.05; done; "
-                               "for s in USR1 USR2 TERM; do kill -s $s $script; sleep 0.2; done; wait $script";
+    const std::string driver =
+        "cd " + shell_word(directory.path().string()) +
+        "; SLURM_CPUS_PER_TASK=8 bash job.sbatch & script=$!; "
+        "for i in {1..200}; do [ ! -e ready ] || break; sleep 0.05; done; "
+        "for s in USR1 USR2 TERM; do kill -s $s $script; sleep 0.2; done; wait $script";
     const CommandResult result = run_command({"bash", "-c", driver}, Seconds(60));
     EXPECT_EQ(result.output, "code 75\n") << result.error;
 }
 
 TEST(ShellWords, AreReadBackByAShell) {
-    const std::vector<std::string> words = {"plain", "", "two words", "it's", "$HOME `x` \"q\" \\", "*", "~", "a\nb"};
-    const CommandResult result = run_command({"bash", "-c", "printf '%s|' " + shell_text(words)}, Seconds(10));
+    const std::vector<std::string> words = {"plain", "",  "two words", "it's", "$HOME `x` \"q\" \\",
+                                            "*",     "~", "a\nb"};
+    const CommandResult result =
+        run_command({"bash", "-c", "printf '%s|' " + shell_text(words)}, Seconds(10));
     EXPECT_EQ(result.output, "plain||two words|it's|$HOME `x` \"q\" \\|*|~|a\nb|");
 }
 

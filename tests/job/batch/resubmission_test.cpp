@@ -21,28 +21,21 @@ TEST(Judge, GoesOnOnlyAfterAStopWithACheckpoint) {
         const char* why;
     };
     const Row rows[] = {
-        {0, 0, JobFate::running, false, "done"},
-        {3, 0, JobFate::running, false, "code 3"},
-        {7, 0, JobFate::running, false, "code 7"},
-        {137, 0, JobFate::running, false, "code 137"},
-        {75, 0, JobFate::running, true, "checkpoint"},
-        {75, 0, JobFate::preempted, true, "checkpoint"},
-        {75, 0, JobFate::timed_out, true, "checkpoint"},
-        {75, 0, JobFate::unknown, true, "checkpoint"},
-        {75, 0, JobFate::requeued, false, "requeued"},
-        {75, 0, JobFate::cancelled, false, "cancelled"},
-        {75, 1, JobFate::running, true, "checkpoint"},
-        {75, 3, JobFate::running, true, "checkpoint"},
-        {75, 4, JobFate::running, false, "given up"},
-        {75, 4, JobFate::requeued, false, "requeued"},
+        {0, 0, JobFate::running, false, "done"},       {3, 0, JobFate::running, false, "code 3"},
+        {7, 0, JobFate::running, false, "code 7"},     {137, 0, JobFate::running, false, "code 137"},
+        {75, 0, JobFate::running, true, "stopped"},    {75, 0, JobFate::preempted, true, "stopped"},
+        {75, 0, JobFate::timed_out, true, "stopped"},  {75, 0, JobFate::unknown, true, "stopped"},
+        {75, 0, JobFate::requeued, false, "requeued"}, {75, 0, JobFate::cancelled, false, "cancelled"},
+        {75, 1, JobFate::running, true, "stopped"},    {75, 3, JobFate::running, true, "stopped"},
+        {75, 4, JobFate::running, false, "given up"},  {75, 4, JobFate::requeued, false, "requeued"},
     };
     for (const Row& row : rows) {
-        const Verdict verdict = judge({row.code, row.fruitless}, row.fate, 3);
+        const Verdict verdict = judge({row.code, row.fruitless, "how"}, row.fate, 3);
         EXPECT_EQ(verdict.again, row.again) << row.code << " " << row.fruitless << " " << to_string(row.fate);
         EXPECT_THAT(verdict.reason, HasSubstr(row.why));
     }
-    EXPECT_FALSE(judge({75, 1}, JobFate::running, 0).again);
-    EXPECT_TRUE(judge({75, 0}, JobFate::running, 0).again);
+    EXPECT_FALSE(judge({75, 1, ""}, JobFate::running, 0).again);
+    EXPECT_TRUE(judge({75, 0, ""}, JobFate::running, 0).again);
 }
 
 TEST(Judge, TakesAStopSignalDuringTheStartForAStop) {
@@ -61,23 +54,35 @@ Environment variables(std::map<std::string, std::string> values) {
 }
 
 TEST(Resubmission, KeepsWhatTheJobHas) {
-    const SlurmJob job = {{"NumNodes", "2"}, {"TimeLimit", "00:10:00"}, {"Partition", "scav"}, {"StdOut", "/x/a-1.log"}};
+    const SlurmJob job = {
+        {"NumNodes", "2"}, {"TimeLimit", "00:10:00"}, {"Partition", "scav"}, {"StdOut", "/x/a-1.log"}};
     const auto command = resubmission(
         job, variables({{"SLURM_JOB_ID", "7"}, {"SLURM_JOB_NAME", "my run"}, {"SLURM_NTASKS_PER_NODE", "3"}}),
         "/spool/script", {"c.toml", "--run.dir", "a b"});
-    for (const char* option : {"--dependency=afterany:7", "--job-name=my run", "--nodes=2", "--time=00:10:00",
-                               "--partition=scav", "--output=/x/a-1.log", "--open-mode=append", "--ntasks-per-node=3"}) {
+    for (const char* option :
+         {"--dependency=afterany:7", "--job-name=my run", "--nodes=2", "--time=00:10:00", "--partition=scav",
+          "--output=/x/a-1.log", "--open-mode=append", "--ntasks-per-node=3"}) {
         EXPECT_THAT(command, Contains(option));
     }
     EXPECT_THAT(command, Not(Contains(HasSubstr("--account"))));
     EXPECT_THAT(command, Not(Contains(HasSubstr("--array"))));
-    EXPECT_THAT(std::vector(command.end() - 4, command.end()), ElementsAre("/spool/script", "c.toml", "--run.dir", "a b"));
-    EXPECT_THAT(std::vector(command.begin(), command.begin() + 4), ElementsAre("env", "-u", "SLURM_RESTART_COUNT", "sbatch"));
+    EXPECT_THAT(std::vector(command.end() - 4, command.end()),
+                ElementsAre("/spool/script", "c.toml", "--run.dir", "a b"));
+    EXPECT_THAT(std::vector(command.begin(), command.begin() + 4),
+                ElementsAre("env", "-u", "SLURM_RESTART_COUNT", "sbatch"));
 }
 
 TEST(Resubmission, OfATaskOfAnArrayIsThatTaskAlone) {
     const auto command = resubmission({}, variables({{"SLURM_ARRAY_TASK_ID", "12"}}), "s", {});
     EXPECT_THAT(command, Contains("--array=12"));
+}
+
+TEST(Resubmission, AsksForGpusAsTheJobDid) {
+    const SlurmJob job = {{"TresPerNode", "gres:gpu:a100:2,gres:shard:1"}};
+    EXPECT_THAT(resubmission(job, variables({}), "s", {}), Contains("--gres=gpu:a100:2,shard:1"));
+    const auto command = resubmission(job, variables({{"SLURM_GPUS_PER_NODE", "a100:2"}}), "s", {});
+    EXPECT_THAT(command, Contains("--gpus-per-node=a100:2"));
+    EXPECT_THAT(command, Not(Contains(HasSubstr("--gres"))));
 }
 
 TEST(Submit, ReturnsTheIdAndTellsAFailure) {
@@ -89,7 +94,9 @@ TEST(Submit, ReturnsTheIdAndTellsAFailure) {
     test::expect_error(ExitCode::environment, "Invalid partition", [&] {
         submit({"sbatch", "a b"}, answers({1, "", "sbatch: error: Invalid partition\n"}));
     });
-    test::expect_error(ExitCode::environment, "'a b'", [&] { submit({"sbatch", "a b"}, answers({127, "", ""})); });
+    test::expect_error(ExitCode::environment, "'a b'", [&] {
+        submit({"sbatch", "a b"}, answers({127, "", ""}));
+    });
 }
 
 }  // namespace

@@ -6,9 +6,9 @@
 namespace mastic::job {
 namespace {
 
-using testing::Not;
 using testing::Contains;
 using testing::Key;
+using testing::Not;
 
 // Slurm 22.05, a job whose batch script still runs.
 std::string answer(const std::string& state, const std::string& restarts, const std::string& run_time,
@@ -16,17 +16,27 @@ std::string answer(const std::string& state, const std::string& restarts, const 
     return "JobId=6 JobName=probe\n"
            "   UserId=me(1000) GroupId=me(1000) MCS_label=N/A\n"
            "   Priority=4294901758 Nice=0 Account=(null) QOS=(null)\n"
-           "   JobState=" + state + " Reason=None Dependency=(null)\n"
-           "   Requeue=1 Restarts=" + restarts + " BatchFlag=1 Reboot=0 ExitCode=0:0\n"
-           "   RunTime=" + run_time + " TimeLimit=00:01:00 TimeMin=N/A\n"
-           "   PreemptEligibleTime=2026-01-30T02:03:42 PreemptTime=" + preempted + "\n"
+           "   JobState=" +
+           state +
+           " Reason=None Dependency=(null)\n"
+           "   Requeue=1 Restarts=" +
+           restarts +
+           " BatchFlag=1 Reboot=0 ExitCode=0:0\n"
+           "   RunTime=" +
+           run_time +
+           " TimeLimit=00:01:00 TimeMin=N/A\n"
+           "   PreemptEligibleTime=2026-01-30T02:03:42 PreemptTime=" +
+           preempted +
+           "\n"
            "   NumNodes=2 NumCPUs=8 NumTasks=2 CPUs/Task=1 ReqB:S:C:T=0:0:*:*\n"
            "   Command=/home/me/my scripts/train.sbatch a b=c\n"
            "   StdOut=/home/me/my logs/probe-6.log\n"
            "   Power=\n   \n";
 }
 
-JobFate fate(const std::string& text, int restarts = 0) { return fate_of(parse_slurm_job(text), restarts); }
+JobFate fate(const std::string& text, int restarts = 0) {
+    return fate_of(parse_slurm_job(text), restarts);
+}
 
 TEST(SlurmJob, IsReadFromScontrol) {
     const SlurmJob job = parse_slurm_job(answer("RUNNING", "0", "00:00:30"));
@@ -43,7 +53,8 @@ TEST(SlurmJob, IsReadFromScontrol) {
 
 TEST(JobFate, ComesFromStateRestartsAndTimes) {
     EXPECT_EQ(fate(answer("RUNNING", "0", "00:00:30")), JobFate::running);
-    EXPECT_EQ(fate(answer("RUNNING", "0", "00:00:30", "2026-01-30T02:03:44")), JobFate::running);  // in its grace time
+    EXPECT_EQ(fate(answer("RUNNING", "0", "00:00:30", "2026-01-30T02:03:44")),
+              JobFate::running);  // in its grace time
     EXPECT_EQ(fate(answer("COMPLETING", "0", "00:00:30")), JobFate::cancelled);
     EXPECT_EQ(fate(answer("COMPLETING", "0", "00:01:00")), JobFate::timed_out);
     EXPECT_EQ(fate(answer("COMPLETING", "0", "00:00:30", "2026-01-30T02:03:44")), JobFate::preempted);

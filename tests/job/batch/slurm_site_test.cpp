@@ -34,7 +34,9 @@ CommandRunner cluster(const CommandResult& sinfo) {
     };
 }
 
-SlurmSite site() { return survey_slurm_site("me", cluster({0, sinfo_answer, ""})); }
+SlurmSite site() {
+    return survey_slurm_site("me", cluster({0, sinfo_answer, ""}));
+}
 
 TEST(SlurmSite, IsReadFromSlurmsAnswers) {
     const SlurmSite found = site();
@@ -58,8 +60,9 @@ TEST(SlurmSite, IsReadFromSlurmsAnswers) {
 TEST(SlurmSite, SaysWhySlurmCannotBeAsked) {
     EXPECT_THAT(survey_slurm_site("me", cluster({127, "", ""})).problem, HasSubstr("no sinfo"));
     EXPECT_THAT(survey_slurm_site("me", cluster({124, "", ""})).problem, HasSubstr("did not answer"));
-    EXPECT_EQ(survey_slurm_site("me", cluster({1, "", "slurm_load_partitions: Unable to contact\nmore"})).problem,
-              "slurm_load_partitions: Unable to contact");
+    EXPECT_EQ(
+        survey_slurm_site("me", cluster({1, "", "slurm_load_partitions: Unable to contact\nmore"})).problem,
+        "slurm_load_partitions: Unable to contact");
 }
 
 TEST(FitToSite, TakesTheDefaultPartitionAndItsLimits) {

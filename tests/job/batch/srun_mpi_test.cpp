@@ -14,14 +14,16 @@ using testing::IsEmpty;
 
 TEST(SrunMpi, IsTheOneThatTheLibrarySpeaks) {
     // Debian 12.
-    EXPECT_EQ(required_srun_mpi("MPICH Version:\t4.0.2\nMPICH Device:\tch4:ucx\n"
-                                "MPICH configure:\t--with-slurm=/usr --with-device=ch4:ucx --with-pm=hydra\n"),
-              "pmi2");
+    EXPECT_EQ(
+        required_srun_mpi("MPICH Version:\t4.0.2\nMPICH Device:\tch4:ucx\n"
+                          "MPICH configure:\t--with-slurm=/usr --with-device=ch4:ucx --with-pm=hydra\n"),
+        "pmi2");
     EXPECT_EQ(required_srun_mpi("MPICH Version:\t4.2.0\nMPICH configure:\t--with-pmix=/usr\n"), "pmix");
     EXPECT_EQ(required_srun_mpi("MPICH Version:\t4.2.0\nMPICH configure:\t--without-pmix\n"), "pmi2");
     EXPECT_EQ(required_srun_mpi("Open MPI v4.1.4, package: Debian OpenMPI, ident: 4.1.4"), "pmix");
     EXPECT_EQ(required_srun_mpi("Intel(R) MPI Library 2021.9 for Linux* OS"), "pmi2");
-    EXPECT_EQ(required_srun_mpi("MPI VERSION    : CRAY MPICH version 8.1.25 (ANL base 3.4a2)"), "cray_shasta");
+    EXPECT_EQ(required_srun_mpi("MPI VERSION    : CRAY MPICH version 8.1.25 (ANL base 3.4a2)"),
+              "cray_shasta");
 }
 
 TEST(SrunMpi, ListIsReadInEachForm) {

@@ -1,0 +1,127 @@
+// The end of a batch job: the real program, with a Slurm that answers from files.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <mastic/core/command.hpp>
+#include <mastic/core/file.hpp>
+
+#include "engine/train_program.hpp"
+#include "support/temp_dir.hpp"
+
+namespace mastic::test {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+class Settle : public testing::Test {
+  protected:
+    Settle() {
+        answer("scontrol", "cat '" + (dir_ / "job").string() + "'");
+        answer("sbatch", "printf '[%s]' \"$@\" >>'" + (dir_ / "submitted").string() + "'; echo 8");
+        job_is("RUNNING", 0);
+    }
+
+    std::filesystem::path run_dir() const { return dir_ / "run"; }
+
+    void answer(const std::string& program, const std::string& body) {
+        const auto path = dir_.write("bin/" + program, "#!/bin/sh\n" + body + "\n");
+        std::filesystem::permissions(path, std::filesystem::perms::owner_all);
+    }
+    void job_is(const std::string& state, int restarts) {
+        dir_.write("job", "   JobState=" + state + " Reason=None\n   Requeue=1 Restarts=" + std::to_string(restarts) +
+                              "\n   RunTime=00:00:10 TimeLimit=01:00:00\n   StdOut=/logs/x-7.log\n");
+    }
+    // As the newest start of job 7, begun at second 2000 since 1970.
+    void record(std::optional<int> code, std::int64_t first_step, std::int64_t last_step) {
+        report::RunRecord record;
+        record.attempt.started = report::Time{std::chrono::seconds{2000}};
+        record.attempt.job_id = "7";
+        record.attempt.first_step = first_step;
+        record.attempt.last_step = last_step;
+        if (code) {
+            report::finish(record, static_cast<ExitCode>(*code), "SIGTERM", record.attempt.started);
+        }
+        std::filesystem::create_directories(run_dir());
+        report::write_run_record(run_dir() / "run.json", record);
+    }
+
+    ProgramResult settle(int launcher_code, int started = 2000) {
+        const CommandResult result = run_command(
+            {"env", "SLURM_JOB_ID=7", "SLURM_JOB_NAME=mine", "PATH=" + (dir_ / "bin").string() + ":/usr/bin:/bin",
+             MASTIC_TRAIN, "settle", "--run.dir", run_dir().string(), std::to_string(launcher_code),
+             std::to_string(started), "--", "/spool/script", "my.toml", "--train.epochs", "3"},
+            Seconds(60));
+        return {result.exit_code, result.output + result.error};
+    }
+    std::string submitted() const {
+        const auto file = dir_ / "submitted";
+        return std::filesystem::exists(file) ? read_text_file(file) : "";
+    }
+
+    TempDir dir_;
+};
+
+TEST_F(Settle, GoesOnOnceAfterAStop) {
+    record(75, 0, 40);
+    const ProgramResult result = settle(143);
+    EXPECT_EQ(result.exit_code, 75) << result.text;
+    EXPECT_THAT(result.text, HasSubstr("SIGTERM, at step 40"));
+    EXPECT_THAT(result.text, HasSubstr("job 8 goes on"));
+    EXPECT_THAT(submitted(), HasSubstr("[--dependency=afterany:7]"));
+    EXPECT_THAT(submitted(), HasSubstr("[--output=/logs/x-7.log]"));
+    EXPECT_THAT(submitted(), HasSubstr("[/spool/script][my.toml][--train.epochs][3]"));
+}
+
+TEST_F(Settle, LeavesARequeuedOrCancelledJobToSlurm) {
+    record(75, 0, 40);
+    job_is("COMPLETING", 1);
+    EXPECT_EQ(settle(75).exit_code, 75);
+    job_is("COMPLETING", 0);
+    EXPECT_EQ(settle(75).exit_code, 75);
+    EXPECT_EQ(submitted(), "");
+}
+
+TEST_F(Settle, GivesTheRunsOwnCode) {
+    record(8, 0, 40);
+    EXPECT_EQ(settle(137).exit_code, 8);
+    record(0, 0, 40);
+    EXPECT_EQ(settle(1).exit_code, 0);
+    EXPECT_EQ(submitted(), "");
+}
+
+TEST_F(Settle, CompletesTheRecordOfKilledRanks) {
+    record(std::nullopt, 0, 0);
+    EXPECT_EQ(settle(137).exit_code, 7);
+    EXPECT_EQ(record_of(run_dir()).attempt.exit_code, 7);
+    EXPECT_THAT(record_of(run_dir()).attempt.reason, HasSubstr("137"));
+    EXPECT_EQ(submitted(), "");
+}
+
+TEST_F(Settle, KeepsTheCodeOfAStepThatNeverBegan) {
+    EXPECT_EQ(settle(3).exit_code, 3);
+    record(75, 0, 40);  // of an earlier start
+    EXPECT_EQ(settle(5, 3000).exit_code, 5);
+    EXPECT_EQ(submitted(), "");
+}
+
+TEST_F(Settle, CountsStopsBeforeTheFirstStepAndGivesUp) {
+    for (int start = 0; start < 4; ++start) {
+        const ProgramResult result = settle(143, 3000 + start);
+        EXPECT_EQ(result.exit_code, 75);
+        EXPECT_THAT(result.text, start < 3 ? HasSubstr("job 8 goes on") : HasSubstr("given up"));
+    }
+    EXPECT_EQ(record_of(run_dir()).restarts.size(), 3u);
+}
+
+TEST_F(Settle, TellsTheCommandIfItCannotSubmit) {
+    record(75, 0, 40);
+    answer("sbatch", "echo 'sbatch: error: Batch job submission failed: Invalid account' >&2; exit 1");
+    const ProgramResult result = settle(75);
+    EXPECT_THAT(result.text, HasSubstr("Invalid account"));
+    EXPECT_THAT(result.text, HasSubstr("sbatch --parsable"));
+    EXPECT_EQ(result.exit_code, 75);
+}
+
+}  // namespace
+}  // namespace mastic::test

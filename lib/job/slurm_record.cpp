@@ -29,19 +29,6 @@ std::vector<std::string> cells_of(const std::string& line) {
     return cells;
 }
 
-// "NAME=value" words; a value may hold blanks, so it ends where the next name begins.
-std::string field(const std::string& text, const std::string& name) {
-    const std::string key = " " + name + "=";
-    const std::string padded = " " + text;
-    const std::size_t at = padded.find(key);
-    if (at == std::string::npos) {
-        return "";
-    }
-    const std::size_t begin = at + key.size();
-    const std::size_t end = std::min(padded.find_first_of(" \n", begin), padded.size());
-    return told(padded.substr(begin, end - begin));
-}
-
 }  // namespace
 
 std::optional<SlurmRecord> parse_sacct(const std::string& text) {
@@ -61,23 +48,25 @@ std::optional<SlurmRecord> parse_sacct(const std::string& text) {
     return record;
 }
 
-std::optional<SlurmRecord> parse_scontrol(const std::string& text) {
+std::optional<SlurmRecord> record_of(const SlurmJob& job) {
+    const auto field = [&job](const char* name) {
+        const auto found = job.find(name);
+        return found == job.end() ? std::string() : found->second;
+    };
     SlurmRecord record;
-    record.job_id = field(text, "JobId");
-    record.state = field(text, "JobState");
+    record.job_id = field("JobId");
+    record.state = field("JobState");
     if (record.job_id.empty() || record.state.empty()) {
         return std::nullopt;
     }
-    record.reason = field(text, "Reason");
-    record.exit = field(text, "ExitCode");
-    record.nodes = field(text, "NodeList");
-    record.time_limit = field(text, "TimeLimit");
-    record.directory = field(text, "WorkDir");
-    record.log = field(text, "StdOut");
-    const std::string restarts = field(text, "Restarts");
-    record.restarts = restarts.empty() ? 0 : std::atoi(restarts.c_str());
+    record.reason = field("Reason");
+    record.exit = field("ExitCode");
+    record.nodes = field("NodeList");
+    record.time_limit = field("TimeLimit");
+    record.directory = field("WorkDir");
+    record.log = field("StdOut");
     const bool over = record.state != "RUNNING" && record.state != "PENDING" && record.state != "SUSPENDED";
-    record.ended = over ? field(text, "EndTime") : "";
+    record.ended = over ? field("EndTime") : "";
     return record;
 }
 
@@ -92,8 +81,7 @@ std::optional<SlurmRecord> find_slurm_record(const std::string& job_id, const Co
             return record;
         }
     }
-    const CommandResult controller = run({"scontrol", "-o", "show", "job", job_id}, timeout);
-    return controller.exit_code == 0 ? parse_scontrol(controller.output) : std::nullopt;
+    return record_of(ask_slurm_job(job_id, run, timeout));
 }
 
 }  // namespace mastic::job

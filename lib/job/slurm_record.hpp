@@ -6,6 +6,7 @@
 #include <string>
 
 #include <mastic/core/command.hpp>
+#include <mastic/job/slurm_job.hpp>
 
 namespace mastic::job {
 
@@ -19,7 +20,6 @@ struct SlurmRecord {
     std::string time_limit;
     std::string directory;  // where it was submitted; empty: not told
     std::string log;        // standard output; empty: not told
-    int restarts = 0;
 };
 
 // Nothing if neither knows the job. Waits at most `timeout` for each of the two. Throws Error(usage) for an id that is no
@@ -27,8 +27,8 @@ struct SlurmRecord {
 std::optional<SlurmRecord> find_slurm_record(const std::string& job_id, const CommandRunner& run,
                                              Seconds timeout = Seconds(5));
 
-// The two outputs, for tests: `sacct --parsable2` with the columns that find_slurm_record asks for, `scontrol -o show job`.
+// From `sacct --parsable2` with the columns that find_slurm_record asks for, and from `scontrol show job`.
 std::optional<SlurmRecord> parse_sacct(const std::string& text);
-std::optional<SlurmRecord> parse_scontrol(const std::string& text);
+std::optional<SlurmRecord> record_of(const SlurmJob& job);
 
 }  // namespace mastic::job

@@ -111,13 +111,13 @@ TEST_F(CallerDrives, NothingWhileSomethingIsInFlight) {
     const Request first = progress.submit(
         channel, {.operation = std::make_unique<Probe>(0, may_end, last), .name = "first", .lane = 0});
     std::thread opener = open_later(50ms);
-    std::thread::id second_driver;
+    std::atomic<std::thread::id> second_driver;
     std::atomic<bool> open{true};
     progress.run(channel,
                  {.operation = std::make_unique<Probe>(0, open, second_driver), .name = "second", .lane = 1});
     opener.join();
     first.wait();
-    EXPECT_NE(second_driver, std::this_thread::get_id());
+    EXPECT_NE(second_driver.load(), std::this_thread::get_id());
 }
 
 TEST_F(CallerDrives, AnErrorReachesTheCallerAndEndsTheChannel) {
@@ -138,7 +138,7 @@ TEST_F(CallerDrives, AStallIsReportedAsUsual) {
 TEST_F(CallerDrives, WhileOthersSubmit) {
     const auto other = progress.open_channel({});
     Request theirs;
-    std::thread::id unused;
+    std::atomic<std::thread::id> unused;
     std::atomic<bool> open{true};
     progress.run(channel, {.operation = make_call([&] {
                                theirs = progress.submit(

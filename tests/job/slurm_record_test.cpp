@@ -13,10 +13,10 @@ const char* const scontrol_failed =
     "JobState=FAILED Reason=NonZeroExitCode Dependency=(null) Requeue=1 Restarts=2 BatchFlag=1 Reboot=0 ExitCode=7:0 "
     "RunTime=00:00:09 TimeLimit=02:00:00 TimeMin=N/A SubmitTime=2026-01-31T12:00:00 StartTime=2026-01-31T12:00:01 "
     "EndTime=2026-01-31T12:00:10 Deadline=N/A Partition=short NodeList=n[1-4] BatchHost=n1 NumNodes=4 "
-    "WorkDir=/home/a StdErr=/home/a/slurm-7.out StdIn=/dev/null StdOut=/home/a/slurm-7.out Power=\n";
+    "\n   WorkDir=/home/a\n   StdErr=/home/a/slurm-7.out\n   StdIn=/dev/null\n   StdOut=/home/a/slurm-7.out\n   Power=\n";
 
 TEST(SlurmRecord, IsReadFromScontrol) {
-    const auto record = parse_scontrol(scontrol_failed);
+    const auto record = record_of(parse_slurm_job(scontrol_failed));
     ASSERT_TRUE(record);
     EXPECT_EQ(record->job_id, "7");
     EXPECT_EQ(record->state, "FAILED");
@@ -27,12 +27,12 @@ TEST(SlurmRecord, IsReadFromScontrol) {
     EXPECT_EQ(record->time_limit, "02:00:00");
     EXPECT_EQ(record->directory, "/home/a");
     EXPECT_EQ(record->log, "/home/a/slurm-7.out");
-    EXPECT_EQ(record->restarts, 2);
-    EXPECT_FALSE(parse_scontrol("slurm_load_jobs error: Invalid job id specified"));
+    EXPECT_FALSE(record_of(parse_slurm_job("slurm_load_jobs error: Invalid job id specified")));
 }
 
 TEST(SlurmRecord, ARunningJobHasNoEnd) {
-    const auto record = parse_scontrol("JobId=8 JobState=RUNNING Reason=None EndTime=2026-01-31T14:00:00 NodeList=n1");
+    const auto record = record_of(
+        parse_slurm_job("JobId=8 JobState=RUNNING Reason=None EndTime=2026-01-31T14:00:00 NodeList=n1"));
     EXPECT_EQ(record->ended, "");
     EXPECT_EQ(record->reason, "");
 }

@@ -11,7 +11,7 @@
 
 #include <mastic/core/command.hpp>
 #include <mastic/core/environment.hpp>
-#include <mastic/job/batch/slurm_job.hpp>
+#include <mastic/job/slurm_job.hpp>
 
 namespace mastic::job {
 

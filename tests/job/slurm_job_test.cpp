@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <mastic/job/batch/slurm_job.hpp>
+#include <mastic/job/slurm_job.hpp>
 
 namespace mastic::job {
 namespace {

@@ -1,4 +1,4 @@
-#include <mastic/job/batch/slurm_job.hpp>
+#include <mastic/job/slurm_job.hpp>
 
 #include <cstdlib>
 #include <optional>

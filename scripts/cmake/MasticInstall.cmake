@@ -28,3 +28,16 @@ configure_package_config_file("${CMAKE_CURRENT_LIST_DIR}/mastic-config.cmake.in"
 write_basic_package_version_file("${CMAKE_BINARY_DIR}/mastic-config-version.cmake" COMPATIBILITY SameMinorVersion)
 install(FILES "${CMAKE_BINARY_DIR}/mastic-config.cmake" "${CMAKE_BINARY_DIR}/mastic-config-version.cmake"
         DESTINATION "${package_dir}" COMPONENT comm)
+
+# What users copy, and what a site shows them.
+set(MASTIC_DATA_DIR "${CMAKE_INSTALL_DATADIR}/mastic")
+foreach(folder slurm configs)
+  install(DIRECTORY "${CMAKE_SOURCE_DIR}/${folder}" DESTINATION "${MASTIC_DATA_DIR}" OPTIONAL)
+endforeach()
+configure_file("${CMAKE_SOURCE_DIR}/scripts/packaging/module.lua.in"
+               "${CMAKE_BINARY_DIR}/${PROJECT_VERSION}.lua" @ONLY)
+install(FILES "${CMAKE_BINARY_DIR}/${PROJECT_VERSION}.lua" DESTINATION "${CMAKE_INSTALL_DATADIR}/modulefiles/mastic")
+
+# All that `cmake --install` takes, without the tests.
+get_property(installed GLOBAL PROPERTY MASTIC_INSTALLED)
+add_custom_target(installed DEPENDS ${installed} ${comm_libraries})

@@ -7,6 +7,7 @@ set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin")
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_INSTALL_RPATH_USE_LINK_PATH ON)  # libraries of modules and Spack are in no standard place
 if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
 endif()
@@ -57,6 +58,7 @@ function(mastic_program name)
     mastic_use_torch(${name})
   endif()
   install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  set_property(GLOBAL APPEND PROPERTY MASTIC_INSTALLED ${name})
 endfunction()
 
 # mastic_manual(mastic-train): the manual page and the completion that the program generates, built and installed.
@@ -68,6 +70,7 @@ function(mastic_manual program)
     COMMAND ${program} --generate bash-completion > "${completion}"
     DEPENDS ${program} VERBATIM)
   add_custom_target(${program}_manual ALL DEPENDS "${page}" "${completion}")
+  set_property(GLOBAL APPEND PROPERTY MASTIC_INSTALLED ${program}_manual)
   install(FILES "${page}" DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
   install(FILES "${completion}" DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME ${program})
 endfunction()

@@ -118,12 +118,14 @@ class ProgressThread::Channel : public StallSource {
             return;
         }
         broken = reason;
-        const auto error = std::make_exception_ptr(Error(ExitCode::collective, reason, end_hint));
         for (auto* list : {&queue.running(), &queue.waiting()}) {
             for (auto& entry : *list) {
-                entry.state->fail(error);
+                entry.state->fail(error());
             }
         }
+    }
+    std::exception_ptr error() const {
+        return std::make_exception_ptr(Error(ExitCode::collective, broken, end_hint));
     }
 
     // Early enough for the answers to be here before the first report, or before the time-out.
@@ -401,7 +403,11 @@ std::shared_ptr<Request::State> ProgressThread::Shared::take_over(const std::sha
                                                    .operation = std::move(submission.operation),
                                                    .state = state,
                                                    .started = Clock::now()});
-    active.push_back({channel.get(), entry});
+    if (channel->broken.empty()) {
+        active.push_back({channel.get(), entry});
+    } else {
+        state->fail(channel->error());
+    }
     wake();
     return state;
 }
@@ -506,6 +512,10 @@ Request ProgressThread::call(const std::shared_ptr<Channel>& channel, std::strin
     return submit(channel, {.operation = make_call(std::move(function)),
                             .name = std::move(name),
                             .exclusive = true});
+}
+
+void ProgressThread::abandon(const std::shared_ptr<Channel>& channel, const std::string& reason) {
+    channel->declare_broken(reason);
 }
 
 EventLoop& ProgressThread::event_loop() {

@@ -56,6 +56,11 @@ class ProgressThread {
     // Runs `function` on the progress thread as an exclusive operation.
     Request call(const std::shared_ptr<Channel>& channel, std::string name, std::function<void()> function);
 
+    // From any thread: what is in flight or waits on this channel fails with Error(collective) `reason` at once, and nothing
+    // can be started on it any more. The buffers stay in use until the progress thread has come by; after shutdown() they
+    // are free.
+    void abandon(const std::shared_ptr<Channel>& channel, const std::string& reason);
+
     // What event-driven operations wait for. Only operations use it, while they are driven.
     EventLoop& event_loop();
 

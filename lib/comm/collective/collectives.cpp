@@ -1,5 +1,6 @@
 #include <mastic/comm/collective/collectives.hpp>
 
+#include <cstdint>
 #include <cstring>
 #include <utility>
 #include <vector>
@@ -218,6 +219,12 @@ std::unique_ptr<Operation> Collectives::make_allgather(int lane, BufferView send
                     make_plan_operation(
                         schedule(Collective::allgather, choice, topology_.rank(), topology_.size(), 0),
                         transport(choice), receive, ReduceOp::max, plan_options(lane, choice, true)));
+}
+
+std::unique_ptr<Operation> Collectives::make_barrier(int lane, const Choice& choice) {
+    auto byte = std::make_shared<std::uint8_t>(std::uint8_t{0});
+    const BufferView buffer{byte.get(), 1, DataType::uint8};
+    return in_order(make_allreduce(lane, buffer, ReduceOp::max, choice), make_call([byte] {}));
 }
 
 }  // namespace mastic::comm

@@ -36,6 +36,9 @@ class Collectives {
                                                    const Choice& choice);
     std::unique_ptr<Operation> make_allgather(int lane, BufferView send, BufferView receive, const Choice& choice);
 
+    // By an allreduce of one byte.
+    std::unique_ptr<Operation> make_barrier(int lane, const Choice& choice);
+
     ShmNode* node() { return parts_.node.get(); }
     bool has(TransportKind kind) const;
     std::string description() const;

@@ -17,6 +17,10 @@ namespace mastic::comm {
 
 namespace {
 
+bool uses_table(const GroupOptions& options) {
+    return options.selection && options.transport == TransportKind::automatic && options.algorithm == "auto";
+}
+
 class Setup {
   public:
     Setup(const SetupSource& source, const Topology& topology, const GroupOptions& options)
@@ -43,7 +47,7 @@ class Setup {
         }
         const bool native = kind == TransportKind::native && !uses_table();
         CollectiveSetup setup;
-        setup.selection = native ? SelectionMap() : select(kind);
+        setup.selection = native ? SelectionMap() : select(topology_, options_, kind);
         if (parts_.node || parts_.mpi || parts_.tcp) {
             setup.collectives = std::make_unique<Collectives>(topology_, std::move(parts_));
         }
@@ -51,9 +55,7 @@ class Setup {
     }
 
   private:
-    bool uses_table() const {
-        return options_.selection && options_.transport == TransportKind::automatic && options_.algorithm == "auto";
-    }
+    bool uses_table() const { return comm::uses_table(options_); }
 
     // What transport and algorithm say together.
     TransportKind single_transport() const {
@@ -76,7 +78,8 @@ class Setup {
     bool wants_node(const std::set<TransportKind>& wanted) const {
         const bool shm = wanted.contains(TransportKind::shm);
         if (shm && topology_.nodes() > 1) {
-            throw Error(ExitCode::usage, "shared memory ends at the node, and this group has ranks on several",
+            throw Error(ExitCode::usage,
+                        "shared memory ends at the node, and this group has ranks on several",
                         "choose tcp or mpi, which use shared memory inside the nodes; or auto");
         }
         return topology_.most_ranks_per_node() > 1 &&
@@ -110,7 +113,8 @@ class Setup {
     }
 
     void make_node(bool required) {
-        const std::unique_ptr<Group> local = source_.split(topology_.local_ranks().front(), topology_.local_rank());
+        const std::unique_ptr<Group> local =
+            source_.split(topology_.local_ranks().front(), topology_.local_rank());
         const bool made = all_make(required, "shared memory inside the node", [&] {
             if (topology_.local_size() > 1) {
                 parts_.node = ShmNode::create(*local, {.lanes = source_.lanes,
@@ -141,29 +145,6 @@ class Setup {
         return made;
     }
 
-    SelectionMap select(TransportKind kind) const {
-        if (uses_table()) {
-            return *options_.selection;
-        }
-        std::vector<SelectionRow> rows = default_selection(topology_, kind).rows();
-        if (options_.algorithm != "auto") {
-            std::erase_if(rows, [](const SelectionRow& row) { return row.collective == Collective::allreduce; });
-            rows.push_back({Collective::allreduce,
-                            any_size,
-                            {.transport = kind,
-                             .algorithm = options_.algorithm,
-                             .hierarchical = topology_.nodes() > 1 && topology_.most_ranks_per_node() > 1}});
-        }
-        for (SelectionRow& row : rows) {
-            row.choice.segment = options_.segment;
-            row.choice.depth = options_.depth;
-            if (row.collective == Collective::allreduce) {
-                row.choice.wire = options_.wire;
-            }
-        }
-        return SelectionMap(std::move(rows));
-    }
-
     const SetupSource& source_;
     Group& exchange_;
     const Topology& topology_;
@@ -173,7 +154,31 @@ class Setup {
 
 }  // namespace
 
-CollectiveSetup set_up_collectives(const SetupSource& source, const Topology& topology, const GroupOptions& options) {
+SelectionMap select(const Topology& topology, const GroupOptions& options, TransportKind kind) {
+    if (uses_table(options)) {
+        return *options.selection;
+    }
+    std::vector<SelectionRow> rows = default_selection(topology, kind).rows();
+    if (options.algorithm != "auto") {
+        std::erase_if(rows, [](const SelectionRow& row) { return row.collective == Collective::allreduce; });
+        rows.push_back({Collective::allreduce,
+                        any_size,
+                        {.transport = kind,
+                         .algorithm = options.algorithm,
+                         .hierarchical = topology.nodes() > 1 && topology.most_ranks_per_node() > 1}});
+    }
+    for (SelectionRow& row : rows) {
+        row.choice.segment = options.segment;
+        row.choice.depth = options.depth;
+        if (row.collective == Collective::allreduce) {
+            row.choice.wire = options.wire;
+        }
+    }
+    return SelectionMap(std::move(rows));
+}
+
+CollectiveSetup set_up_collectives(const SetupSource& source, const Topology& topology,
+                                   const GroupOptions& options) {
     return Setup(source, topology, options).run();
 }
 

@@ -31,4 +31,8 @@ struct SetupSource {
 // warning and the next best, else AgreedError(environment).
 CollectiveSetup set_up_collectives(const SetupSource& source, const Topology& topology, const GroupOptions& options);
 
+// Which algorithm for which size, if `kind` is the transport that the options came to: their table, or what they name, or
+// the default.
+SelectionMap select(const Topology& topology, const GroupOptions& options, TransportKind kind);
+
 }  // namespace mastic::comm

@@ -142,7 +142,10 @@ void TcpConnection::check() const {
 }
 
 void TcpConnection::fail(const TcpPeer& culprit, const std::string& what, const std::string& hint) {
-    failure_.emplace(ExitCode::collective,
+    if (lost_.record != nullptr) {
+        lost_.record->add(culprit.rank);
+    }
+    failure_.emplace(culprit.rank,
                      "rank " + std::to_string(culprit.rank) + " (" + culprit.host + ", " + culprit.address.host() +
                          ") " + what,
                      hint);

@@ -6,27 +6,22 @@
 #include <string>
 
 #include <mastic/comm/event_loop.hpp>
+#include <mastic/comm/lost_rank.hpp>
 #include <mastic/comm/tcp/connector.hpp>
 #include <mastic/comm/tcp/hello.hpp>
-#include <mastic/comm/tcp/socket_address.hpp>
+#include <mastic/comm/tcp/tcp_peer.hpp>
 #include <mastic/comm/transport.hpp>
 #include <mastic/core/descriptor.hpp>
 #include <mastic/core/duration.hpp>
-#include <mastic/core/error.hpp>
 
 namespace mastic::comm {
-
-struct TcpPeer {
-    int rank = 0;
-    std::string host;       // its name
-    SocketAddress address;  // where it listens
-};
 
 // The peer that closed a connection first. When a rank dies, those that notice end too and close theirs: only the first is
 // to blame.
 struct FirstLost {
     const TcpPeer* peer = nullptr;
-    bool reported = false;  // by a connection of this rank
+    bool reported = false;         // by a connection of this rank
+    LossRecord* record = nullptr;  // told of every loss; may be null
 };
 
 class TcpConnection : public Stream, private EventHandler {
@@ -75,7 +70,7 @@ class TcpConnection : public Stream, private EventHandler {
     std::uint64_t sent_ = 0;
     std::optional<Clock::time_point> unanswered_since_;
     bool hung_up_ = false;
-    std::optional<Error> failure_;  // thrown by every call from then on
+    std::optional<LostRankError> failure_;  // thrown by every call from then on
 };
 
 }  // namespace mastic::comm

@@ -8,22 +8,9 @@
 #include <spdlog/spdlog.h>
 #include <sys/socket.h>
 
-#include <mastic/comm/tcp/tcp_socket.hpp>
-#include <mastic/core/error.hpp>
-
 namespace mastic::comm {
 
 namespace {
-
-Descriptor listen_on(const SocketAddress& address) {
-    Descriptor socket = open_tcp_socket(address.family());
-    if (!socket.valid() || ::bind(socket.get(), address.data(), address.size()) != 0 ||
-        ::listen(socket.get(), SOMAXCONN) != 0) {
-        throw Error(ExitCode::environment, "cannot listen on " + address.host() + ": " + std::strerror(errno),
-                    "check the limit of open files (ulimit -n), or choose another network");
-    }
-    return socket;
-}
 
 bool is_trouble_of_one_caller(int error) {
     return error == EINTR || error == ECONNABORTED || error == EPROTO || error == EPERM;
@@ -54,10 +41,10 @@ struct TcpListener::Unproved : EventHandler {
 };
 
 TcpListener::TcpListener(EventLoop& loop, const SocketAddress& address, const ListenerLimits& limits)
-    : loop_(loop),
-      limits_(limits),
-      socket_(listen_on(address)),
-      address_(SocketAddress::local_of(socket_.get())) {}
+    : TcpListener(loop, ListeningSocket(address), limits) {}
+
+TcpListener::TcpListener(EventLoop& loop, ListeningSocket socket, const ListenerLimits& limits)
+    : loop_(loop), limits_(limits), socket_(std::move(socket)) {}
 
 TcpListener::~TcpListener() {
     if (accept_) {
@@ -101,7 +88,7 @@ void TcpListener::accept_all() {
             if (!std::exchange(warned_, true)) {
                 spdlog::warn(
                     "cannot accept a connection on {}: {}; raise the limit of open files (ulimit -n)",
-                    address_.host(), std::strerror(errno));
+                    address().host(), std::strerror(errno));
             }
             return;
         }
@@ -145,7 +132,7 @@ void TcpListener::reject(Unproved& connection, const char* why) {
 void TcpListener::warn_once(const SocketAddress& caller, const char* why) {
     if (!std::exchange(warned_, true)) {
         spdlog::warn("closed a connection from {} to port {}: it {}; later ones are closed without a message",
-                     caller.host(), address_.port(), why);
+                     caller.host(), address().port(), why);
     }
 }
 

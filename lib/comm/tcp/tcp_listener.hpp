@@ -7,7 +7,7 @@
 
 #include <mastic/comm/event_loop.hpp>
 #include <mastic/comm/tcp/hello.hpp>
-#include <mastic/comm/tcp/socket_address.hpp>
+#include <mastic/comm/tcp/listening_socket.hpp>
 #include <mastic/core/descriptor.hpp>
 
 namespace mastic::comm {
@@ -24,11 +24,12 @@ class TcpListener : private EventHandler {
 
     // Listens on a free port of `address`. Throws Error(environment). `loop` must outlive it.
     TcpListener(EventLoop& loop, const SocketAddress& address, const ListenerLimits& limits = {});
+    TcpListener(EventLoop& loop, ListeningSocket socket, const ListenerLimits& limits = {});
     ~TcpListener() override;
     TcpListener(const TcpListener&) = delete;
     TcpListener& operator=(const TcpListener&) = delete;
 
-    const SocketAddress& address() const { return address_; }  // with the port
+    const SocketAddress& address() const { return socket_.address(); }  // with the port
     // Nothing is accepted before.
     void start(const Token& token, Accept accept);
     // To be called now and then: closes the connections whose time is over.
@@ -46,8 +47,7 @@ class TcpListener : private EventHandler {
 
     EventLoop& loop_;
     ListenerLimits limits_;
-    Descriptor socket_;
-    SocketAddress address_;
+    ListeningSocket socket_;
     Token token_{};
     Accept accept_;
     std::list<Unproved> unproved_;  // the oldest first

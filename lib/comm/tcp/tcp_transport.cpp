@@ -1,13 +1,14 @@
 #include <mastic/comm/tcp/tcp_transport.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <thread>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
 #include <vector>
 
-#include <mastic/comm/tcp/hello.hpp>
 #include <mastic/comm/tcp/host_addresses.hpp>
 #include <mastic/comm/tcp/network_choice.hpp>
 #include <mastic/comm/tcp/tcp_connection.hpp>
@@ -23,23 +24,16 @@ namespace {
 
 constexpr auto tick_period = std::chrono::milliseconds(250);
 
-struct Identity {
-    int rank = 0;
-    Token token{};
-    std::string description;
-};
-
 class ListeningTransport : public TcpTransport {
   public:
-    ListeningTransport(EventLoop& loop, const TcpOptions& options, Identity identity,
-                       std::vector<TcpPeer> peers, std::unique_ptr<TcpListener> listener)
+    ListeningTransport(EventLoop& loop, const TcpOptions& options, TcpTable table, ListeningSocket listener)
         : loop_(loop),
           options_(options),
-          self_(std::move(identity)),
-          peers_(std::move(peers)),
-          listener_(std::move(listener)),
+          self_(std::move(table)),
+          lost_{.record = options_.losses.get()},
+          listener_(loop, std::move(listener)),
           ticker_(loop, tick_period, [this](Clock::time_point now) { tick(now); }) {
-        listener_->start(self_.token, [this](const Hello& hello, Descriptor connected) {
+        listener_.start(self_.token, [this](const Hello& hello, Descriptor connected) {
             return adopt(hello, std::move(connected));
         });
     }
@@ -47,9 +41,8 @@ class ListeningTransport : public TcpTransport {
     // A rank that ends because of a lost one keeps its own connections for a moment: a process that dies closes its sockets
     // one after the other, and the other ranks must not hear of this one first.
     ~ListeningTransport() override {
-        constexpr std::chrono::milliseconds moment{300};
         if (lost_.reported) {
-            std::this_thread::sleep_for(moment);
+            std::this_thread::sleep_for(options_.linger);
         }
     }
 
@@ -62,11 +55,11 @@ class ListeningTransport : public TcpTransport {
     }
 
     bool event_driven(int) const override { return true; }
-    std::string description() const override { return self_.description; }
+    std::string description() const override { return "TCP on " + self_.description; }
 
   private:
     bool is_peer(int rank) const {
-        return rank >= 0 && static_cast<std::size_t>(rank) < peers_.size() && rank != self_.rank;
+        return rank >= 0 && static_cast<std::size_t>(rank) < self_.peers.size() && rank != self_.rank;
     }
 
     // Made when this rank asks for it or when the peer calls, whichever is first.
@@ -74,7 +67,7 @@ class ListeningTransport : public TcpTransport {
         auto& slot = connections_[std::uint64_t(static_cast<std::uint32_t>(peer)) << 32 |
                                   static_cast<std::uint32_t>(lane)];
         if (!slot) {
-            slot = std::make_unique<TcpConnection>(loop_, peers_[static_cast<std::size_t>(peer)], lost_,
+            slot = std::make_unique<TcpConnection>(loop_, self_.peers[static_cast<std::size_t>(peer)], lost_,
                                                    options_.silence);
             if (self_.rank < peer) {
                 slot->connect(encode_hello({self_.rank, lane}, self_.token), options_.connect_timeout);
@@ -91,7 +84,7 @@ class ListeningTransport : public TcpTransport {
     }
 
     void tick(Clock::time_point now) {
-        listener_->tick(now);
+        listener_.tick(now);
         for (auto& [key, connection] : connections_) {
             connection->tick(now);
         }
@@ -115,11 +108,10 @@ class ListeningTransport : public TcpTransport {
 
     EventLoop& loop_;
     const TcpOptions options_;
-    const Identity self_;
-    const std::vector<TcpPeer> peers_;  // by rank
+    const TcpTable self_;
     FirstLost lost_;
     std::unordered_map<std::uint64_t, std::unique_ptr<TcpConnection>> connections_;
-    std::unique_ptr<TcpListener> listener_;
+    TcpListener listener_;
     Ticker ticker_;
 };
 
@@ -167,14 +159,20 @@ std::unique_ptr<TcpTransport> TcpTransport::create(Group& exchange, EventLoop& l
     const NetworkChoice choice = alike([&] { return choose_network(hosts, options.network); });
     const auto rank = static_cast<std::size_t>(exchange.rank());
     const InterfaceAddress& mine = hosts[rank].addresses[choice.address[rank]];
-    std::unique_ptr<TcpListener> listener;
-    run_together(exchange, [&] { listener = std::make_unique<TcpListener>(loop, mine.address); });
-    Identity identity{.rank = exchange.rank(),
-                      .token = unpack_token(run_on_first(exchange, [] { return pack(random_token()); })),
-                      .description = "TCP on " + choice.network + " (" + mine.interface + ")"};
-    std::vector<TcpPeer> peers = gather_peers(exchange, hosts, choice, listener->address().port());
-    return std::make_unique<ListeningTransport>(loop, options, std::move(identity), std::move(peers),
-                                                std::move(listener));
+    std::optional<ListeningSocket> listener;
+    run_together(exchange, [&] { listener.emplace(mine.address); });
+    const Token token = unpack_token(run_on_first(exchange, [] { return pack(random_token()); }));
+    return open(loop,
+                {.rank = exchange.rank(),
+                 .peers = gather_peers(exchange, hosts, choice, listener->address().port()),
+                 .token = token,
+                 .description = choice.network + " (" + mine.interface + ")"},
+                std::move(*listener), options);
+}
+
+std::unique_ptr<TcpTransport> TcpTransport::open(EventLoop& loop, TcpTable table, ListeningSocket listener,
+                                                 const TcpOptions& options) {
+    return std::make_unique<ListeningTransport>(loop, options, std::move(table), std::move(listener));
 }
 
 }  // namespace mastic::comm

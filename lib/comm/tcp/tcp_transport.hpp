@@ -18,9 +18,14 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include <mastic/comm/event_loop.hpp>
 #include <mastic/comm/group.hpp>
+#include <mastic/comm/lost_rank.hpp>
+#include <mastic/comm/tcp/hello.hpp>
+#include <mastic/comm/tcp/listening_socket.hpp>
+#include <mastic/comm/tcp/tcp_peer.hpp>
 #include <mastic/comm/transport.hpp>
 #include <mastic/core/duration.hpp>
 
@@ -32,6 +37,17 @@ struct TcpOptions {
     std::string network = "auto";
     Seconds connect_timeout{20};
     Seconds silence{5};  // at least 2 s count for an idle connection
+    // How long a rank that has seen another one lost keeps its own connections at its end.
+    Seconds linger{0.3};
+    std::shared_ptr<LossRecord> losses{};  // told of every lost rank; may be null
+};
+
+// Who is in a group, in the order of the ranks, and the secret by which they know one another.
+struct TcpTable {
+    int rank = 0;  // this one
+    std::vector<TcpPeer> peers{};
+    Token token{};
+    std::string description{};  // of the network: "10.0.0.0/24 (eth0)"
 };
 
 class TcpTransport : public Transport {
@@ -40,6 +56,10 @@ class TcpTransport : public Transport {
     // Throws the same AgreedError(environment) on all ranks, with the addresses of each, if they share no network.
     // `loop` must outlive the transport; the exchange may end before it.
     static std::unique_ptr<TcpTransport> create(Group& exchange, EventLoop& loop, const TcpOptions& options);
+    // Between ranks that know one another already. `listener` is where the table says that this rank listens; others may
+    // call it from the time on that it is open.
+    static std::unique_ptr<TcpTransport> open(EventLoop& loop, TcpTable table, ListeningSocket listener,
+                                              const TcpOptions& options);
 };
 
 }  // namespace mastic::comm

@@ -43,6 +43,7 @@ void Coordinator::begin(const Generation& generation, Seconds now) {
             peer.newcomer = false;
         }
     }
+    lost_leavers_.clear();
     for (const std::string& id : std::exchange(lost_newcomers_, {})) {
         count_out(id, now);
     }
@@ -84,6 +85,10 @@ void Coordinator::hear(Link link, const Message& message, Seconds now) {
             break;
         case MessageKind::hello:
             greet(link, peer, message, now);
+            if (active_ && regrouping_) {
+                // It was not linked when the others were told.
+                network_.send(link, {.kind = MessageKind::abandon, .generation = current_.id, .text = loss_});
+            }
             break;
         case MessageKind::broken:
             greet(link, peer, message, now);
@@ -128,13 +133,26 @@ void Coordinator::welcome(Link link, Peer& peer, const Message& message) {
     peer.id = message.member->id;
     peer.record = *message.member;
     peer.newcomer = true;
-    // The youngest serve newcomers, in turn.
+    peer.ready = false;
+    const MemberRecord& source = source_for_newcomer();
+    peer.source = source.id;
+    network_.send(link, {.kind = MessageKind::admitted, .member = source, .table = current_});
+}
+
+// The youngest serve newcomers, in turn.
+const MemberRecord& Coordinator::source_for_newcomer() {
+    std::vector<const MemberRecord*> sources;
+    for (const MemberRecord& member : current_.members) {
+        if (!leaving_.contains(member.id) && (!pending_ || pending_->lists(member.id))) {
+            sources.push_back(&member);
+        }
+    }
+    if (sources.empty()) {
+        return current_.members.front();
+    }
     const auto newcomers = std::ranges::count_if(peers_, [](const auto& entry) { return entry.second.newcomer; });
-    const std::size_t members = current_.members.size();
-    const std::size_t place = static_cast<std::size_t>(newcomers) % members;
-    network_.send(link, {.kind = MessageKind::admitted,
-                         .member = current_.members[(members - place) % members],
-                         .table = current_});
+    const std::size_t place = static_cast<std::size_t>(newcomers) % sources.size();
+    return *sources[(sources.size() - place) % sources.size()];
 }
 
 void Coordinator::greet(Link link, Peer& peer, const Message& message, Seconds now) {
@@ -194,6 +212,9 @@ void Coordinator::lose(Link link, Loss loss, Seconds now) {
     if (peer_of(peer.id) == nullptr) {
         if (pending_ && pending_->lists(peer.id) && !current_.lists(peer.id)) {
             lost_newcomers_.insert(peer.id);
+        } else if (pending_ && !pending_->lists(peer.id)) {
+            // It has passed the boundary, which others are about to reach; if it has not, the broken step will tell.
+            lost_leavers_[peer.id] = now;
         } else if (!peer.newcomer) {
             count_out(peer.id, now);
         }
@@ -240,10 +261,17 @@ void Coordinator::tick(Seconds now) {
         }
         return over;
     });
+    const auto leavers = lost_leavers_;
+    for (const auto& [id, since] : leavers) {
+        if (now - since > limit) {
+            lost_leavers_.erase(id);
+            count_out(id, now);
+        }
+    }
     if (active_ && !regrouping_ && now - begun_ > limit) {
         const Generation current = current_;
         for (const MemberRecord& member : current.members) {
-            if (peer_of(member.id) == nullptr) {
+            if (peer_of(member.id) == nullptr && !lost_leavers_.contains(member.id)) {
                 count_out(member.id, now);
             }
         }
@@ -434,7 +462,7 @@ std::optional<Generation> Coordinator::next_generation() {
         member.data_port = peer->data_port;
     }
     for (const auto& [link, peer] : peers_) {
-        if (peer.newcomer && peer.ready && room() && !next.members.empty()) {
+        if (peer.newcomer && peer.ready && next.lists(peer.source) && room()) {
             next.members.push_back(peer.record);
             next.members.back().data_port = peer.data_port;
             changes.push_back(peer.record.host + " joins");

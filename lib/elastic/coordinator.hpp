@@ -58,6 +58,7 @@ class Coordinator {
         MemberRecord record;
         bool newcomer = false;
         bool ready = false;           // a newcomer that has caught up
+        std::string source = {};      // whom a newcomer has its state from
         GenerationId greeted = 0;     // generation of its last hello
         GenerationId reported = 0;    // generation of its last report
         Step applied = 0;             // as reported
@@ -69,6 +70,7 @@ class Coordinator {
 
     Peer* peer_of(const std::string& id);
     void welcome(Link link, Peer& peer, const Message& message);
+    const MemberRecord& source_for_newcomer();
     void greet(Link link, Peer& peer, const Message& message, Seconds now);
     void take_report(Link link, Peer& peer, const Message& message, Seconds now);
     std::string fulfil(const std::string& wish);
@@ -102,6 +104,7 @@ class Coordinator {
     std::set<std::string> dead_;     // those of them that have certainly ended
     std::set<std::string> leaving_;
     std::set<std::string> lost_newcomers_;  // members of the pending generation
+    std::map<std::string, Seconds> lost_leavers_;  // members of the present one that the pending one leaves out: since when
     int limit_ = 0;
     Step step_ = 0;
     int fruitless_ = 0;  // regroupings in a row in which nobody was lost and no step completed

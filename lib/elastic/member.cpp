@@ -4,6 +4,12 @@
 
 namespace mastic::elastic {
 
+namespace {
+
+constexpr const char* no_answer = R"({"error":"this member has no coordinator at the moment: ask again"})";
+
+}  // namespace
+
 Member::Member(MemberSettings settings, GenerationStore& store, Network& network, Coordinator& coordinator,
                MemberEvents& events)
     : settings_(std::move(settings)),
@@ -15,14 +21,17 @@ Member::Member(MemberSettings settings, GenerationStore& store, Network& network
 void Member::found(const Generation& generation, Seconds now) {
     current_ = generation;
     state_ = State::running;
+    has_begun_ = true;
     coordinator_.begin(current_, now);
 }
 
 void Member::join(Seconds now) {
     state_ = State::joining;
     state_since_ = now;
-    is_ready_ = false;
+    is_ready_ = abandoned_ = false;
     pending_.reset();
+    lost_.clear();
+    dead_.clear();
     next_candidate_ = 0;
     ask_to_join(now);
 }
@@ -36,7 +45,7 @@ void Member::ask_to_join(Seconds now) {
         return;
     }
     current_ = *newest;
-    if (is_ready_ && current_.lists(settings_.self.id)) {
+    if (current_.lists(settings_.self.id)) {
         give_up("lost the coordinator before the switch");
         return;
     }
@@ -48,6 +57,19 @@ void Member::ask_to_join(Seconds now) {
     if (is_ready_) {
         send({.kind = MessageKind::ready, .step = applied_, .data_port = port_});
     }
+}
+
+void Member::start_over(Seconds now) {
+    if (state_ != State::joining) {
+        return;
+    }
+    if (pending_ && pending_->lists(settings_.self.id) && link_ != 0 &&
+        now - state_since_ < settings_.timing.timeout) {
+        return;
+    }
+    hang_up();
+    events_.sent_back("the member that it had its state from was lost");
+    join(now);
 }
 
 void Member::ready(Step step, std::uint16_t port, Seconds) {
@@ -66,7 +88,10 @@ void Member::adopt(GenerationId id, Seconds now) {
     }
     // The message with the table may be behind the agreement.
     const auto known = pending_ && pending_->id == id ? pending_ : store_.read(id);
-    pending_.reset();
+    // Where others have passed the boundary before, the change after this one may be known already.
+    if (pending_ && pending_->id <= id) {
+        pending_.reset();
+    }
     if (!known) {
         give_up("generation " + std::to_string(id) + " is not in the run directory");
         return;
@@ -76,7 +101,7 @@ void Member::adopt(GenerationId id, Seconds now) {
         // The coordinator learns from the hello of another member that the change has taken effect; if this process is the
         // coordinator, its own word counts.
         coordinator_.begin(next, now);
-        end(true, next.reason);
+        end(true, next.reason, now);
         return;
     }
     current_ = next;
@@ -84,6 +109,7 @@ void Member::adopt(GenerationId id, Seconds now) {
     lost_.clear();
     dead_.clear();
     abandoned_ = false;
+    has_begun_ = true;
     patience_ends_.reset();
     coordinator_.begin(current_, now);
 }
@@ -103,10 +129,18 @@ void Member::prepare(std::uint16_t port, Seconds now) {
     }
 }
 
-void Member::talk_to(const MemberRecord& partner, Seconds now) {
+// Whoever waits for an answer of the coordinator gets none.
+void Member::hang_up() {
     if (link_ != 0) {
-        network_.close(link_);
+        network_.close(std::exchange(link_, 0));
     }
+    for (; open_wishes_ > 0; --open_wishes_) {
+        events_.wished(no_answer);
+    }
+}
+
+void Member::talk_to(const MemberRecord& partner, Seconds now) {
+    hang_up();
     if (partner.id != partner_.id) {
         second_chance_ = false;
     }
@@ -150,18 +184,20 @@ void Member::leave(Seconds) {
 
 void Member::wish(const std::string& text) {
     if (link_ == 0) {
-        events_.wished(R"({"error":"this member has no coordinator at the moment: ask again"})");
+        events_.wished(no_answer);
         return;
     }
+    ++open_wishes_;
     send({.kind = MessageKind::wish, .text = text});
 }
 
-void Member::report(Step applied, const std::vector<std::string>& misses, Seconds now) {
+void Member::report(Step applied, const std::vector<std::string>& misses, std::uint16_t port, Seconds now) {
     if (state_ == State::ended) {
         return;
     }
     applied_ = applied;
     misses_ = misses;
+    port_ = port;
     state_ = State::regrouping;
     state_since_ = now;
     patience_ends_.reset();
@@ -197,7 +233,8 @@ void Member::follow_newest(Seconds now) {
     if (!newest->lists(settings_.self.id)) {
         const bool planned = leaving_ || (pending_ && pending_->id == newest->id);
         end(planned, "generation " + std::to_string(newest->id) + " goes on without this process (" + newest->reason +
-                         ")");
+                         ")",
+            now);
         return;
     }
     current_ = *newest;
@@ -219,7 +256,8 @@ void Member::hear(Link link, const Message& message, Seconds now) {
             }
             break;
         case MessageKind::refused:
-            end(false, message.text);
+            has_begun_ = true;  // there is no way back
+            end(false, message.text, now);
             events_.refused(message.text);
             break;
         case MessageKind::busy:
@@ -237,10 +275,11 @@ void Member::hear(Link link, const Message& message, Seconds now) {
             break;
         case MessageKind::excluded:
             if (message.generation > current_.id) {
-                end(leaving_, message.text);
+                end(leaving_, message.text, now);
             }
             break;
         case MessageKind::wished:
+            --open_wishes_;
             events_.wished(message.text);
             break;
         default:
@@ -255,11 +294,12 @@ void Member::take_table(const Message& message, Seconds now) {
     const Generation& table = *message.table;
     if (state_ != State::regrouping) {
         pending_ = table;
+        state_since_ = now;
         events_.committed(table);
         return;
     }
     if (!table.lists(settings_.self.id)) {
-        end(leaving_, table.reason);
+        end(leaving_, table.reason, now);
         return;
     }
     if (message.names.empty()) {
@@ -273,6 +313,7 @@ void Member::take_table(const Message& message, Seconds now) {
     lost_.clear();
     dead_.clear();
     abandoned_ = false;
+    has_begun_ = true;
     coordinator_.begin(current_, now);
     events_.regrouped(current_, message.names);
 }
@@ -282,6 +323,7 @@ void Member::lose(Link link, Loss loss, Seconds now) {
         return;
     }
     link_ = 0;
+    hang_up();
     lose_coordinator(loss, now);
 }
 
@@ -338,7 +380,7 @@ void Member::tick(Seconds now) {
         send({.kind = MessageKind::beat});
     }
     if (link_ != 0 && now - last_heard_ > settings_.timing.timeout) {
-        network_.close(std::exchange(link_, 0));
+        hang_up();
         lose_coordinator(Loss::silent, now);
     }
     if (state_ == State::joining) {
@@ -358,19 +400,22 @@ void Member::tick(Seconds now) {
             dead_.clear();
             find_coordinator(now);
         } else if (now - state_since_ > 2 * settings_.timing.regroup) {
-            end(false, "no coordinator has answered within " + human(2 * settings_.timing.regroup));
+            end(false, "no coordinator has answered within " + human(2 * settings_.timing.regroup), now);
         }
     }
 }
 
-void Member::end(bool planned, const std::string& why) {
+void Member::end(bool planned, const std::string& why, Seconds now) {
     if (state_ == State::ended) {
         return;
     }
-    state_ = State::ended;
-    if (link_ != 0) {
-        network_.close(std::exchange(link_, 0));
+    hang_up();
+    if (!planned && !has_begun_) {
+        events_.sent_back(why);
+        join(now);
+        return;
     }
+    state_ = State::ended;
     events_.ended(planned, why);
 }
 

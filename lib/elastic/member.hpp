@@ -21,6 +21,8 @@ class MemberEvents {
     // To a newcomer: who gives it the state.
     virtual void admitted(const MemberRecord& source) = 0;
     virtual void refused(const std::string& why) = 0;
+    // To a newcomer that was left out again before its first step: it starts anew, and is admitted again.
+    virtual void sent_back(const std::string& why) = 0;
     // A change is committed; it takes effect at the boundary that the trainer agrees on: then adopt().
     virtual void committed(const Generation& next) = 0;
     // The group of this generation is over: its operations must end, then report().
@@ -47,14 +49,18 @@ class Member {
     // This process has committed `generation` by itself.
     void found(const Generation& generation, Seconds now);
     void join(Seconds now);
+    // A newcomer whose source was lost: what it has may be of a part that does not go on, so it begins again. But if the
+    // committed change has it as a member, the survivors may regroup with it: then it waits for that first.
+    void start_over(Seconds now);
     // A newcomer's progress; `port`: where it listens for its first group.
     void ready(Step step, std::uint16_t port, Seconds now);
     // The committed change has taken effect here: its members have agreed on the boundary.
     void adopt(GenerationId next, Seconds now);
     // Where this process listens for the generation after the present one. Once after each change of generation.
     void prepare(std::uint16_t port, Seconds now);
-    // After a step failed: the last step applied, and the members that this one could not reach.
-    void report(Step applied, const std::vector<std::string>& misses, Seconds now);
+    // After a step failed: the last step applied, the members that this one could not reach, and where it listens for the
+    // next generation.
+    void report(Step applied, const std::vector<std::string>& misses, std::uint16_t port, Seconds now);
     void leave(Seconds now);
     void wish(const std::string& text);
 
@@ -70,6 +76,7 @@ class Member {
     enum class State { outside, joining, running, regrouping, ended };
 
     void ask_to_join(Seconds now);
+    void hang_up();
     void talk_to(const MemberRecord& coordinator, Seconds now);
     void send(Message message);
     void say_hello();
@@ -79,7 +86,7 @@ class Member {
     void give_up(const std::string& why);
     void follow_newest(Seconds now);
     void take_table(const Message& message, Seconds now);
-    void end(bool planned, const std::string& why);
+    void end(bool planned, const std::string& why, Seconds now);
 
     MemberSettings settings_;
     GenerationStore& store_;
@@ -100,7 +107,9 @@ class Member {
     std::optional<Seconds> patience_ends_;  // without a coordinator, but with a change to come
     std::set<std::string> lost_;          // members of the generation that did not answer
     std::set<std::string> dead_;          // of those: processes that have ended
+    int open_wishes_ = 0;
     bool is_ready_ = false;
+    bool has_begun_ = false;  // it has been in a generation that took effect
     bool leaving_ = false;
     bool abandoned_ = false;  // said so to the trainer, for the present generation
     Step applied_ = 0;

@@ -87,7 +87,7 @@ std::size_t at_work(Simulation& world) {
 TEST(Histories, JoinsAndLeavesInAnyOrder) {
     for_each_seed(300, [](Simulation& world) {
         world.start_process();
-        std::size_t leaves = 0;
+        std::set<int> leavers;
         for (int event = 0; event < 12; ++event) {
             world.run_for(Seconds(world.uniform(0, 4)));
             const auto working = world.working();
@@ -95,9 +95,9 @@ TEST(Histories, JoinsAndLeavesInAnyOrder) {
                 world.start_process();
             } else {
                 SimulatedProcess& process = *working[world.random.below(working.size())];
-                if (process.generation.id != 0 && leaves + 1 < at_work(world)) {
+                if (process.generation.id != 0 && leavers.size() + 1 < at_work(world)) {
                     process.member.leave(world.now);
-                    ++leaves;
+                    leavers.insert(process.number);
                 }
             }
         }
@@ -106,12 +106,12 @@ TEST(Histories, JoinsAndLeavesInAnyOrder) {
         for (const auto& process : world.processes) {
             if (process->over) {
                 ASSERT_TRUE(process->left) << process->record.id << ": " << process->last_words;
-                --leaves;
+                leavers.erase(process->number);
             } else {
                 ASSERT_NE(process->generation.id, 0u) << process->record.id << " never got in";
             }
         }
-        ASSERT_EQ(leaves, 0u);
+        ASSERT_TRUE(leavers.empty()) << "m" << *leavers.begin() << " did not leave";
         ASSERT_TRUE(std::ranges::none_of(world.store.all, [](const auto& entry) {
             return entry.second.reason.find("lost") != std::string::npos;
         }));
@@ -139,7 +139,7 @@ TEST(Histories, DeathsAtAnyTime) {
             ASSERT_FALSE(process->over) << process->record.id << " ended: " << process->last_words;
         }
         // Without a cut, whoever is left of the members goes on.
-        ASSERT_EQ(anybody, at_work(world) > 0);
+        ASSERT_TRUE(!anybody || at_work(world) > 0);
     });
 }
 

@@ -109,8 +109,16 @@ void SimulatedProcess::refused(const std::string& why) {
     last_words = why;
 }
 
-void SimulatedProcess::abandoned(GenerationId, const std::string&) {
-    if (doing == Doing::fetching || doing == Doing::following) {
+void SimulatedProcess::sent_back(const std::string& dbg) {
+    doing = Doing::nothing;
+    broken = false;
+    applied = {};
+    kept.clear();
+    generation = {};
+}
+
+void SimulatedProcess::abandoned(GenerationId dbg_g, const std::string& dbg_why) {
+    if (generation.id == 0) {
         doing = Doing::reporting;
         ready_at = world.now;
     }
@@ -180,12 +188,8 @@ void SimulatedProcess::train() {
 void SimulatedProcess::follow() {
     SimulatedProcess* from = world.find(source);
     if (from == nullptr || !from->alive || from->over || !world.connected(number, from->number)) {
-        for (SimulatedProcess* other : world.working()) {
-            if (other->generation.lists(other->record.id) && world.connected(number, other->number)) {
-                source = other->record.id;
-            }
-        }
         ready_at = world.now + Seconds(0.5);
+        member.start_over(world.now);
         return;
     }
     if (from->stopped) {
@@ -287,7 +291,7 @@ void SimulatedProcess::report() {
     }
     doing = Doing::nothing;
     port = static_cast<std::uint16_t>(world.random.below(60000) + 1);
-    member.report(applied.step, misses, world.now);
+    member.report(applied.step, misses, port, world.now);
 }
 
 void SimulatedProcess::repair() {

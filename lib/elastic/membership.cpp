@@ -1,0 +1,482 @@
+#include <mastic/elastic/membership.hpp>
+
+#include <chrono>
+#include <cstdio>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+#include <spdlog/spdlog.h>
+
+#include <mastic/comm/collective/tcp_group.hpp>
+#include <mastic/comm/tcp/host_addresses.hpp>
+#include <mastic/core/error.hpp>
+#include <mastic/elastic/bulk_client.hpp>
+#include <mastic/elastic/bulk_server.hpp>
+#include <mastic/elastic/control_plane.hpp>
+#include <mastic/elastic/generation_store.hpp>
+#include <mastic/elastic/secret.hpp>
+#include <mastic/elastic/step_log.hpp>
+
+namespace mastic::elastic {
+
+namespace {
+
+std::string random_id() {
+    const comm::Token token = comm::random_token();
+    std::string id;
+    for (std::size_t i = 0; i < 8; ++i) {
+        char digits[3];
+        std::snprintf(digits, sizeof digits, "%02x", std::to_integer<unsigned>(token[i]));
+        id += digits;
+    }
+    return id;
+}
+
+std::int64_t unix_seconds() {
+    return std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+MemberRecord describe_self(std::uint16_t service_port) {
+    const comm::HostAddresses host = comm::find_host_addresses();
+    return {.id = random_id(),
+            .host = host.name,
+            .addresses = comm::pack(host),
+            .service_port = service_port,
+            .joined = unix_seconds()};
+}
+
+Seconds monotonic() {
+    return std::chrono::steady_clock::now().time_since_epoch();
+}
+
+}  // namespace
+
+struct Membership::Impl {
+    Impl(MembershipOptions the_options, ReplicatedState& the_state)
+        : options(std::move(the_options)),
+          state(the_state),
+          store(options.directory),
+          secret(create_or_read_secret(options.directory)),
+          log(options.most_kept),
+          bulk(log, options.rate) {
+        comm::ListeningSocket service = comm::ListeningSocket::on_every_address();
+        self = describe_self(service.address().port());
+        plane = std::make_unique<ControlPlane>(
+            PlaneSettings{.self = self,
+                          .identity = "version " + options.version + ", configuration " + options.fingerprint,
+                          .network = options.network,
+                          .timing = options.timing,
+                          .secret = secret,
+                          .control_socket = options.control_socket
+                                                ? options.directory / ("control-" + self.host + "-" + self.id)
+                                                : std::filesystem::path()},
+            std::move(service), store, bulk);
+        plane->on_abandon([this](GenerationId id, const std::string& why) { abandon(id, why); });
+        const Seconds begin = monotonic();
+        if (!try_to_found()) {
+            join();
+            note("joined", monotonic() - begin, "");
+        }
+        store.declare_alive();
+    }
+
+    // True: this process is the only member.
+    bool try_to_found() {
+        const auto newest = store.newest();
+        const bool ended = !newest || newest->members.empty();
+        if (!ended && !store.nobody_is_alive()) {
+            return false;
+        }
+        spare.emplace(comm::ListeningSocket::on_every_address());
+        Generation first{.id = newest ? newest->id + 1 : 1,
+                         .previous = newest ? newest->id : 0,
+                         .reason = ended ? "start" : "start after all members were lost",
+                         .members = {self}};
+        first.members.front().data_port = spare->address().port();
+        plan_addresses(options.network)(first);
+        if (!store.commit(first)) {
+            return false;
+        }
+        is_founder = true;
+        generation = first;
+        plane->call([&](Member& member, Coordinator&, Seconds now) { member.found(first, now); });
+        return true;
+    }
+
+    // --- A newcomer -----------------------------------------------------------------------------------------------------
+
+    void join() {
+        store.declare_alive();
+        plane->call([](Member& member, Coordinator&, Seconds now) { member.join(now); });
+        while (!catch_up()) {
+        }
+        note("caught up", Seconds(0), "");
+    }
+
+    // False: it must begin anew.
+    bool catch_up() {
+        const bool came = plane->wait_for(
+            [](const PlaneState& now) { return now.source || now.refused || now.ended || now.abandoned != 0; },
+            options.join);
+        const PlaneState now = plane->state();
+        if (now.refused) {
+            throw Error(ExitCode::environment, "this process may not join the run: " + now.why,
+                        "start the same version of the program with the same configuration as the run has");
+        }
+        if (!came || now.ended) {
+            throw Error(ExitCode::environment,
+                        "no member of the run answered within " + human(options.join) + " (" + now.why + ")",
+                        "are its hosts reachable from here? See the newest file in " +
+                            (options.directory / "generations").string());
+        }
+        if (now.abandoned != 0) {
+            return join_by_regroup();
+        }
+        const auto is_over = [this, starts = now.starts] {
+            const PlaneState later = plane->state();
+            return later.starts != starts || later.abandoned != 0 || later.ended;
+        };
+        try {
+            BulkClient source(plane->address_of(*now.source), secret, is_over);
+            return fetch_state(source) && follow(source, is_over);
+        } catch (const Error& error) {
+            if (error.code() != ExitCode::collective) {
+                throw;
+            }
+            spdlog::info("member {} on {}: {}", now.source->id, now.source->host, error.what());
+        }
+        // Whether the survivors take this one along, or it begins anew, is decided in bounded time.
+        for (const Seconds begin = monotonic(); !is_over() && monotonic() - begin < options.join;) {
+            plane->call([](Member& member, Coordinator&, Seconds time) { member.start_over(time); });
+            plane->wait_for([&](const PlaneState& later) { return later.starts != now.starts || later.abandoned != 0; },
+                            options.timing.heartbeat / 4);
+        }
+        return false;
+    }
+
+    bool fetch_state(BulkClient& source) {
+        BulkRequest request{.what = BulkRequest::What::snapshot, .member = self.id};
+        Fetched fetched;
+        do {
+            fetched = source.fetch(request);
+        } while (fetched.status == BulkAnswer::Status::later);
+        if (fetched.status != BulkAnswer::Status::data) {
+            throw Error(ExitCode::collective, "its state is not kept any more");
+        }
+        state.load(fetched.step, fetched.bytes);
+        applied = fetched.step;
+        log.keep(applied, Blob());  // nobody can ask for it: only for what comes after
+        spare.emplace(comm::ListeningSocket::on_every_address());
+        return true;
+    }
+
+    bool follow(BulkClient& source, const TimedSocket::Interrupted& is_over) {
+        bool ready = false;
+        for (;;) {
+            const BulkRequest request{.what = BulkRequest::What::step, .member = self.id, .step = applied + 1};
+            Fetched fetched = source.fetch(request);
+            if (is_over()) {
+                return false;
+            }
+            switch (fetched.status) {
+                case BulkAnswer::Status::data:
+                    take(fetched);
+                    break;
+                case BulkAnswer::Status::later:
+                    break;
+                case BulkAnswer::Status::switched:
+                    return adopt(fetched.generation) == Boundary::changed;
+                case BulkAnswer::Status::gone:
+                    throw Error(ExitCode::collective, "a step that this one needs is not kept any more");
+            }
+            // Nothing new at once: it has caught up. While it replays, the others need not know.
+            ready = ready || fetched.status == BulkAnswer::Status::later || is_close(source);
+            if (ready) {
+                plane->call([&](Member& member, Coordinator&, Seconds time) {
+                    member.ready(applied, spare->address().port(), time);
+                });
+            }
+        }
+    }
+
+    // At most one step is missing: the one after the next is not there yet.
+    bool is_close(BulkClient&) {
+        const Seconds time = monotonic();
+        const bool slow = time - std::exchange(last_take, time) > Seconds(0.002);
+        return slow;
+    }
+
+    void take(Fetched& fetched) {
+        state.apply(fetched.step, fetched.bytes);
+        applied = fetched.step;
+        log.keep(applied, Blob::of(std::move(fetched.bytes)));
+    }
+
+    bool join_by_regroup() {
+        if (!spare) {
+            spare.emplace(comm::ListeningSocket::on_every_address());
+        }
+        return try_to_regroup(applied);
+    }
+
+    // --- A member -------------------------------------------------------------------------------------------------------
+
+    Boundary adopt(GenerationId next) {
+        plane->call([&](Member& member, Coordinator&, Seconds now) {
+            member.adopt(next, now);
+            generation = member.generation();
+        });
+        const PlaneState now = plane->state();
+        if (now.ended) {
+            note("left", Seconds(0), now.why);
+            return Boundary::left;
+        }
+        log.mark(generation, applied);
+        return Boundary::changed;
+    }
+
+    Boundary at_boundary(Step step, std::int64_t agreed) {
+        const Seconds begin = monotonic();
+        applied = step;
+        last_wish_at = step;
+        plane->call([&](Member&, Coordinator& coordinator, Seconds) {
+            coordinator.at_step(step);
+            checkpoint_wished |= coordinator.take_checkpoint_wish();
+        });
+        if (log.snapshot_wanted()) {
+            log.offer_snapshot(step, state.snapshot());
+            note("snapshot", monotonic() - begin, "");
+        }
+        const auto next = static_cast<GenerationId>(agreed);
+        if (next <= generation.id) {
+            return Boundary::stays;
+        }
+        if (const auto table = store_read(next)) {
+            log.mark(*table, step);
+        }
+        const Boundary boundary = adopt(next);
+        if (boundary == Boundary::changed) {
+            note("switched", monotonic() - begin, generation.reason);
+        }
+        return boundary;
+    }
+
+    std::optional<Generation> store_read(GenerationId id) const { return store.read(id); }
+
+    void regroup(Step last_applied) {
+        const Seconds begin = monotonic();
+        applied = last_applied;
+        note("lost", Seconds(0), plane->state().abandoned_why);
+        for (int attempt = 0; !try_to_regroup(applied); ++attempt) {
+            constexpr int most_attempts = 32;
+            if (attempt == most_attempts) {
+                throw Error(ExitCode::collective, "the members could not regroup");
+            }
+        }
+        note("regrouped", monotonic() - begin, generation.reason);
+    }
+
+    // False: the new generation broke too, or a newcomer has to begin anew.
+    bool try_to_regroup(Step last_applied) {
+        const std::vector<std::string> misses = missed_members();
+        {
+            const std::lock_guard lock(group_mutex);
+            group.reset();
+        }
+        const std::uint64_t starts = plane->state().starts;
+        spare.emplace(comm::ListeningSocket::on_every_address());
+        plane->expect_regroup();
+        plane->call([&](Member& member, Coordinator&, Seconds now) {
+            member.report(last_applied, misses, spare->address().port(), now);
+        });
+        const Seconds bound = 3 * options.timing.regroup;
+        const bool came = plane->wait_for(
+            [&](const PlaneState& now) { return now.regrouped || now.ended || now.starts != starts; }, bound);
+        const PlaneState now = plane->state();
+        if (now.ended && now.planned_end) {
+            throw Left();
+        }
+        if (now.ended || !came) {
+            throw Error(ExitCode::collective, "the run goes on without this process: " + now.why,
+                        "start it again: it joins as a newcomer");
+        }
+        if (!now.regrouped) {
+            return false;
+        }
+        generation = *now.regrouped;
+        return applied >= generation.step || fetch_last_step(now.holders);
+    }
+
+    bool fetch_last_step(const std::vector<std::string>& holders) {
+        for (const std::string& id : holders) {
+            const int holder = generation.rank_of(id);
+            if (holder < 0) {
+                continue;
+            }
+            try {
+                BulkClient source(plane->address_of(generation.members[static_cast<std::size_t>(holder)]), secret,
+                                  [this] { return plane->state().abandoned == generation.id; });
+                Fetched fetched = source.fetch(
+                    {.what = BulkRequest::What::step, .member = self.id, .step = generation.step});
+                if (fetched.status == BulkAnswer::Status::data) {
+                    take(fetched);
+                    return true;
+                }
+            } catch (const Error& error) {
+                spdlog::info("step {} from member {}: {}", generation.step, id, error.what());
+            }
+        }
+        return false;
+    }
+
+    std::vector<std::string> missed_members() {
+        std::vector<std::string> ids;
+        const std::lock_guard lock(group_mutex);
+        for (const int rank : losses ? losses->ranks() : std::vector<int>{}) {
+            if (rank < static_cast<int>(generation.members.size())) {
+                ids.push_back(generation.members[static_cast<std::size_t>(rank)].id);
+            }
+        }
+        return ids;
+    }
+
+    // --- The group ------------------------------------------------------------------------------------------------------
+
+    std::shared_ptr<comm::Group> make_group() {
+        comm::TcpTable table{.rank = generation.rank_of(self.id),
+                             .token = derive_token(secret, "data " + std::to_string(generation.id)),
+                             .description = generation.network};
+        for (const MemberRecord& member : generation.members) {
+            table.peers.push_back(
+                {.rank = static_cast<int>(table.peers.size()),
+                 .host = member.host,
+                 .address = comm::SocketAddress::parse(member.address, member.data_port).value()});
+        }
+        auto fresh_losses = std::make_shared<comm::LossRecord>();
+        const std::shared_ptr<comm::TcpGroup> fresh =
+            comm::TcpGroup::open(std::move(table), std::move(*spare), options.group,
+                                 {.silence = options.timing.timeout, .linger = Seconds(0), .losses = fresh_losses});
+        {
+            const std::lock_guard lock(group_mutex);
+            group = fresh;
+            group_of = generation.id;
+            losses = std::move(fresh_losses);
+        }
+        const PlaneState now = plane->state();
+        if (now.abandoned == generation.id || now.ended) {
+            fresh->abandon(now.ended ? now.why : now.abandoned_why);
+        }
+        spare.emplace(comm::ListeningSocket::on_every_address());
+        plane->call([&](Member& member, Coordinator&, Seconds time) {
+            member.prepare(spare->address().port(), time);
+        });
+        return fresh;
+    }
+
+    // On the plane's thread.
+    void abandon(GenerationId id, const std::string& why) {
+        std::shared_ptr<comm::TcpGroup> present;
+        {
+            const std::lock_guard lock(group_mutex);
+            if (group_of <= id) {
+                present = group.lock();
+            }
+        }
+        if (present) {
+            present->abandon(why);
+        }
+    }
+
+    void note(const std::string& kind, Seconds took, const std::string& text) {
+        const std::lock_guard lock(events_mutex);
+        events.push_back({.unix_time = static_cast<double>(
+                              std::chrono::duration_cast<std::chrono::microseconds>(
+                                  std::chrono::system_clock::now().time_since_epoch())
+                                  .count()) /
+                              1e6,
+                          .kind = kind,
+                          .generation = generation.id,
+                          .members = static_cast<int>(generation.members.size()),
+                          .took = took,
+                          .text = text});
+    }
+
+    const MembershipOptions options;
+    ReplicatedState& state;
+    DirectoryStore store;
+    const Secret secret;
+    StepLog log;
+    BulkServer bulk;
+    MemberRecord self;
+    bool is_founder = false;
+    Generation generation;
+    Step applied = 0;
+    Step last_wish_at = 0;
+    Seconds last_take{0};
+    bool checkpoint_wished = false;
+    std::optional<comm::ListeningSocket> spare;  // for the next generation's group
+    std::mutex group_mutex;
+    std::weak_ptr<comm::TcpGroup> group;
+    GenerationId group_of = 0;
+    std::shared_ptr<comm::LossRecord> losses;
+    std::mutex events_mutex;
+    std::vector<Event> events;
+    std::unique_ptr<ControlPlane> plane;  // last: its thread uses what is above
+};
+
+Membership::Membership(MembershipOptions options, ReplicatedState& state)
+    : impl_(std::make_unique<Impl>(std::move(options), state)) {}
+
+Membership::~Membership() = default;
+
+bool Membership::founded() const {
+    return impl_->is_founder;
+}
+Step Membership::last_step() const {
+    return impl_->applied;
+}
+const std::string& Membership::id() const {
+    return impl_->self.id;
+}
+const Generation& Membership::generation() const {
+    return impl_->generation;
+}
+int Membership::rank() const {
+    return impl_->generation.rank_of(impl_->self.id);
+}
+
+std::shared_ptr<comm::Group> Membership::make_group() {
+    return impl_->make_group();
+}
+
+std::int64_t Membership::pending() const {
+    return rank() == 0 ? static_cast<std::int64_t>(impl_->plane->state().pending) : 0;
+}
+
+void Membership::keep(Step step, Blob reduced) {
+    impl_->log.keep(step, std::move(reduced));
+}
+
+Boundary Membership::at_boundary(Step step, std::int64_t agreed_pending) {
+    return impl_->at_boundary(step, agreed_pending);
+}
+
+void Membership::regroup(Step applied) {
+    impl_->regroup(applied);
+}
+
+void Membership::leave() {
+    impl_->plane->call([](Member& member, Coordinator&, Seconds now) { member.leave(now); });
+}
+
+bool Membership::take_checkpoint_wish() {
+    return std::exchange(impl_->checkpoint_wished, false);
+}
+
+std::vector<Membership::Event> Membership::take_events() {
+    const std::lock_guard lock(impl_->events_mutex);
+    return std::exchange(impl_->events, {});
+}
+
+}  // namespace mastic::elastic

@@ -57,6 +57,7 @@ void BulkClient::fetch_some(BulkRequest& request, Fetched& fetched) {
         fetched.status = status_of(answer.at("status").get<std::string>());
         fetched.step = answer.at("step").get<Step>();
         fetched.generation = answer.at("generation").get<GenerationId>();
+        fetched.newest = answer.at("newest").get<Step>();
         size = answer.at("size").get<std::uint64_t>();
     } catch (const nlohmann::json::exception& error) {
         throw Error(ExitCode::collective, std::string("a member answers ") + error.what());

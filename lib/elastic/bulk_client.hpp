@@ -17,6 +17,7 @@ struct Fetched {
     BulkAnswer::Status status = BulkAnswer::Status::gone;
     Step step = 0;
     GenerationId generation = 0;
+    Step newest = 0;  // that the other end has completed
     std::vector<std::byte> bytes{};
 };
 

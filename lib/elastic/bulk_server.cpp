@@ -68,6 +68,7 @@ void BulkServer::run(Descriptor connection, std::string request) {
             socket.write_frame(nlohmann::json{{"status", name_of(answer.status)},
                                               {"step", answer.step},
                                               {"generation", answer.generation},
+                                              {"newest", answer.newest},
                                               {"size", size}}
                                    .dump());
             for (std::uint64_t at = std::min(wanted.offset, size); at < size;) {

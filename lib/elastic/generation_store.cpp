@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <chrono>
 #include <cstring>
 #include <string>
+#include <thread>
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -100,8 +102,13 @@ bool DirectoryStore::nobody_is_alive() {
 }
 
 void DirectoryStore::declare_alive() {
-    if (::flock(alive_.get(), LOCK_SH | LOCK_NB) != 0) {
-        fail("lock the file 'alive' next to", directory_);
+    // Somebody may be looking at this moment whether nobody is alive.
+    constexpr int most_tries = 100;
+    for (int tries = 1; ::flock(alive_.get(), LOCK_SH | LOCK_NB) != 0; ++tries) {
+        if (tries == most_tries) {
+            fail("lock the file 'alive' next to", directory_);
+        }
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
     }
 }
 

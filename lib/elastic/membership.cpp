@@ -107,18 +107,33 @@ struct Membership::Impl {
     // --- A newcomer -----------------------------------------------------------------------------------------------------
 
     void join() {
-        store.declare_alive();
         plane->call([](Member& member, Coordinator&, Seconds now) { member.join(now); });
-        while (!catch_up()) {
+        while (!is_founder && !catch_up()) {
         }
-        note("caught up", Seconds(0), "");
+    }
+
+    // False: nobody has answered. Where all members have died meanwhile, this process may found the run anew.
+    bool wait_for_admission() {
+        const auto decided = [](const PlaneState& now) {
+            return now.source || now.refused || now.ended || now.abandoned != 0;
+        };
+        for (const Seconds begin = monotonic(); monotonic() - begin < options.join;) {
+            if (plane->wait_for(decided, options.timing.timeout)) {
+                return true;
+            }
+            if (try_to_found()) {
+                return false;
+            }
+        }
+        return false;
     }
 
     // False: it must begin anew.
     bool catch_up() {
-        const bool came = plane->wait_for(
-            [](const PlaneState& now) { return now.source || now.refused || now.ended || now.abandoned != 0; },
-            options.join);
+        const bool came = wait_for_admission();
+        if (is_founder) {
+            return true;
+        }
         const PlaneState now = plane->state();
         if (now.refused) {
             throw Error(ExitCode::environment, "this process may not join the run: " + now.why,
@@ -186,25 +201,18 @@ struct Membership::Impl {
                 case BulkAnswer::Status::later:
                     break;
                 case BulkAnswer::Status::switched:
+                    store.declare_alive();
                     return adopt(fetched.generation) == Boundary::changed;
                 case BulkAnswer::Status::gone:
                     throw Error(ExitCode::collective, "a step that this one needs is not kept any more");
             }
-            // Nothing new at once: it has caught up. While it replays, the others need not know.
-            ready = ready || fetched.status == BulkAnswer::Status::later || is_close(source);
-            if (ready) {
+            if (!ready && fetched.newest - applied <= 1) {
+                ready = true;
                 plane->call([&](Member& member, Coordinator&, Seconds time) {
                     member.ready(applied, spare->address().port(), time);
                 });
             }
         }
-    }
-
-    // At most one step is missing: the one after the next is not there yet.
-    bool is_close(BulkClient&) {
-        const Seconds time = monotonic();
-        const bool slow = time - std::exchange(last_take, time) > Seconds(0.002);
-        return slow;
     }
 
     void take(Fetched& fetched) {
@@ -214,9 +222,7 @@ struct Membership::Impl {
     }
 
     bool join_by_regroup() {
-        if (!spare) {
-            spare.emplace(comm::ListeningSocket::on_every_address());
-        }
+        store.declare_alive();
         return try_to_regroup(applied);
     }
 
@@ -239,7 +245,6 @@ struct Membership::Impl {
     Boundary at_boundary(Step step, std::int64_t agreed) {
         const Seconds begin = monotonic();
         applied = step;
-        last_wish_at = step;
         plane->call([&](Member&, Coordinator& coordinator, Seconds) {
             coordinator.at_step(step);
             checkpoint_wished |= coordinator.take_checkpoint_wish();
@@ -252,7 +257,7 @@ struct Membership::Impl {
         if (next <= generation.id) {
             return Boundary::stays;
         }
-        if (const auto table = store_read(next)) {
+        if (const auto table = store.read(next)) {
             log.mark(*table, step);
         }
         const Boundary boundary = adopt(next);
@@ -261,8 +266,6 @@ struct Membership::Impl {
         }
         return boundary;
     }
-
-    std::optional<Generation> store_read(GenerationId id) const { return store.read(id); }
 
     void regroup(Step last_applied) {
         const Seconds begin = monotonic();
@@ -412,8 +415,6 @@ struct Membership::Impl {
     bool is_founder = false;
     Generation generation;
     Step applied = 0;
-    Step last_wish_at = 0;
-    Seconds last_take{0};
     bool checkpoint_wished = false;
     std::optional<comm::ListeningSocket> spare;  // for the next generation's group
     std::mutex group_mutex;

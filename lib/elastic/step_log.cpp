@@ -81,6 +81,7 @@ BulkAnswer StepLog::answer(const BulkRequest& request, Seconds patience) {
         answer = find(request);
         return answer.status != BulkAnswer::Status::later;
     });
+    answer.newest = steps_.empty() ? 0 : steps_.rbegin()->first;
     return answer;
 }
 
@@ -90,10 +91,10 @@ BulkAnswer StepLog::find(const BulkRequest& request) {
         if (request.step >= 0) {
             const auto found = snapshots_.find(request.step);
             return found == snapshots_.end() ? BulkAnswer{.status = Status::gone}
-                                             : BulkAnswer{Status::data, found->first, 0, found->second};
+                                             : BulkAnswer{.status = Status::data, .step = found->first, .blob = found->second};
         }
         if (const auto mine = snapshot_of_.find(request.member); mine != snapshot_of_.end()) {
-            return {Status::data, mine->second, 0, snapshots_.at(mine->second)};
+            return {.status = Status::data, .step = mine->second, .blob = snapshots_.at(mine->second)};
         }
         wanting_.insert(request.member);
         return {.status = Status::later};
@@ -107,7 +108,7 @@ BulkAnswer StepLog::find(const BulkRequest& request) {
             next->second = std::max(next->second, request.step);
             snapshot_of_.erase(request.member);
         }
-        return {Status::data, found->first, 0, found->second};
+        return {.status = Status::data, .step = found->first, .blob = found->second};
     }
     const bool may_come = steps_.empty() || request.step > steps_.rbegin()->first;
     return {.status = may_come ? Status::later : Status::gone};

@@ -37,6 +37,7 @@ struct BulkAnswer {
     Step step = 0;
     GenerationId generation = 0;
     Blob blob{};
+    Step newest = 0;  // the last step that this member has completed
 };
 
 class StepLog {

@@ -78,7 +78,7 @@ struct Checkpointer::Implementation {
     std::optional<checkpoint::WriteOutcome> outcome;
     std::future<checkpoint::CommitReport> commit;  // rank 0's
     std::optional<SaveRequest> committing;
-    Clock::time_point started;
+    Clock::time_point started = Clock::now();
     std::optional<Seconds> last_save;
     std::int64_t committed = -1;
 
@@ -91,7 +91,7 @@ struct Checkpointer::Implementation {
             async = std::make_unique<checkpoint::AsyncCheckpointWriter>(store, writer,
                                                                        static_cast<int>(writers.size()));
         }
-        if (group.rank() == 0) {
+        if (group.rank() == 0 && !writers.empty()) {
             store.remove_leftovers();
         }
     }
@@ -112,6 +112,9 @@ struct Checkpointer::Implementation {
     }
 
     void save(const SaveRequest& request, const checkpoint::State& state) {
+        if (writers.empty()) {
+            return;
+        }
         finish_shards();
         finish_commit();
         current = request;
@@ -253,10 +256,13 @@ void Checkpointer::advance(int shards_finished) {
 void Checkpointer::finish() {
     implementation_->finish_shards();
     implementation_->finish_commit();
-    implementation_->group.barrier();
+    if (!implementation_->writers.empty()) {
+        implementation_->group.barrier();
+    }
 }
 
 std::optional<Seconds> Checkpointer::last_save_time() const { return implementation_->last_save; }
+Seconds Checkpointer::since_save() const { return Clock::now() - implementation_->started; }
 std::int64_t Checkpointer::committed_step() const { return implementation_->committed; }
 
 }  // namespace mastic::engine

@@ -31,7 +31,8 @@ std::vector<int> assign_writers(const std::vector<std::uint64_t>& entry_bytes, i
 
 class Checkpointer {
   public:
-    // `hosts`: of all ranks, by rank; the first rank of each is a writer. Rank 0 cleans up what a killed run left.
+    // `hosts`: of all ranks, by rank; the first rank of each is a writer. Rank 0 cleans up what a killed run left. Without
+    // hosts nothing is ever saved: another process does it.
     Checkpointer(const std::filesystem::path& directory, const checkpoint::StoreOptions& options,
                  const std::vector<std::string>& hosts, comm::Group& group, Trace& trace);
     ~Checkpointer();
@@ -55,6 +56,7 @@ class Checkpointer {
 
     // Seconds that the last finished save took from start to shards written; empty until one has finished.
     std::optional<Seconds> last_save_time() const;
+    Seconds since_save() const;            // since the last one began, or since this was made
     std::int64_t committed_step() const;  // -1: none in this start
 
   private:

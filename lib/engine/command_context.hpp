@@ -37,6 +37,8 @@ int evaluate_command(const CommandContext& context);  // RUN_DIR
 int predict_command(const CommandContext& context);   // RUN_DIR INPUTS OUT.csv|OUT.h5
 int export_command(const CommandContext& context);    // RUN_DIR OUT.pt|OUT.safetensors
 
+int elastic_command(const CommandContext& context);  // elastic.join
+
 // The training itself. Does not return: MPI ends with the process.
 [[noreturn]] void train_command(const CommandContext& context);
 

@@ -6,7 +6,7 @@ namespace mastic::engine {
 namespace {
 
 // All fields are sums, so each reason to stop has a counter of its own.
-enum Field { loss, non_finite, non_finite_rank, checkpoint, shards, first_reason };
+enum Field { loss, non_finite, non_finite_rank, checkpoint, shards, next_generation, first_reason };
 constexpr std::array reasons = {job::StopReason::time_limit, job::StopReason::user_signal,
                                 job::StopReason::terminate, job::StopReason::interrupt};
 
@@ -20,6 +20,7 @@ void ControlWord::start(const StepFacts& facts) {
     sums_[non_finite_rank] = facts.non_finite ? group_.rank() : 0;
     sums_[checkpoint] = facts.checkpoint ? 1 : 0;
     sums_[shards] = facts.shard_finished ? 1 : 0;
+    sums_[next_generation] = static_cast<double>(facts.next_generation);
     for (std::size_t i = 0; i < reasons.size(); ++i) {
         sums_[first_reason + i] = facts.stop == reasons[i] ? 1 : 0;
     }
@@ -35,6 +36,7 @@ StepAgreement ControlWord::finish() {
     agreed.non_finite_rank = agreed.non_finite_ranks == 1 ? static_cast<int>(sums_[non_finite_rank]) : -1;
     agreed.checkpoint = sums_[checkpoint] > 0;
     agreed.shards_finished = static_cast<int>(sums_[shards]);
+    agreed.next_generation = static_cast<std::int64_t>(sums_[next_generation]);
     for (std::size_t i = 0; i < reasons.size() && agreed.stop == job::StopReason::none; ++i) {
         agreed.stop = sums_[first_reason + i] > 0 ? reasons[i] : job::StopReason::none;
     }

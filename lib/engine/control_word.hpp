@@ -17,6 +17,7 @@ struct StepFacts {
     job::StopReason stop = job::StopReason::none;
     bool checkpoint = false;      // save after this step
     bool shard_finished = false;  // this rank's part of the checkpoint in flight is written, or failed
+    std::int64_t next_generation = 0;  // of an elastic run: rank 0's word for all
 };
 
 struct StepAgreement {
@@ -26,6 +27,7 @@ struct StepAgreement {
     job::StopReason stop = job::StopReason::none;
     bool checkpoint = false;
     int shards_finished = 0;
+    std::int64_t next_generation = 0;
 };
 
 class ControlWord {
@@ -36,7 +38,7 @@ class ControlWord {
 
   private:
     comm::Group& group_;
-    std::array<double, 9> sums_{};
+    std::array<double, 10> sums_{};
     comm::Request request_;
 };
 

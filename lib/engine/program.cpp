@@ -109,6 +109,9 @@ const std::map<std::string, Command>& commands() {
              if (!context.options.checkpoint.verify.empty()) {
                  return verify_command(context);
              }
+             if (!context.options.elastic.join.empty()) {
+                 return elastic_command(context);
+             }
              train_command(context);
          }},
         {"evaluate", evaluate_command}, {"predict", predict_command}, {"export", export_command},
@@ -183,6 +186,9 @@ int run(std::vector<std::string> arguments, const job::JobContext& job, const jo
         std::vector<std::string> with_config = arguments;
         with_config.insert(with_config.end(), {"--config", invocation.positionals.at(0) + "/config.toml"});
         invocation = parse(with_config);
+    }
+    if (!options.elastic.join.empty()) {
+        options.run.dir = options.elastic.join;
     }
     if (const std::string text = information(program, schema, invocation); !text.empty()) {
         if (job.rank == 0) {

@@ -8,9 +8,14 @@
 
 namespace mastic::engine {
 
-namespace {
+gradient::BucketOptions bucket_options(const AllreduceSection& allreduce) {
+    gradient::BucketOptions options;
+    options.capacity = allreduce.bucket;
+    options.first = allreduce.first_bucket;
+    return options;
+}
 
-comm::GroupOptions group_options(const AllreduceSection& allreduce, int threads) {
+comm::GroupOptions reduction_options(const AllreduceSection& allreduce, int threads) {
     comm::GroupOptions options;
     options.transport = comm::parse_transport(allreduce.transport);
     options.algorithm = allreduce.algorithm;
@@ -24,6 +29,8 @@ comm::GroupOptions group_options(const AllreduceSection& allreduce, int threads)
     options.limits.timeout = allreduce.timeout;
     return options;
 }
+
+namespace {
 
 tuning::TunedSelection read_tuning(const std::string& file, comm::MpiSession& session, comm::Group& exchange,
                                    comm::Wire wire) {
@@ -45,7 +52,7 @@ tuning::TunedSelection read_tuning(const std::string& file, comm::MpiSession& se
 
 std::unique_ptr<comm::Group> make_reduction_group(comm::MpiSession& session, comm::Group& exchange,
                                                   const AllreduceSection& allreduce, int threads) {
-    comm::GroupOptions options = group_options(allreduce, threads);
+    comm::GroupOptions options = reduction_options(allreduce, threads);
     if (!allreduce.tuning.empty()) {
         tuning::TunedSelection tuned = read_tuning(allreduce.tuning, session, exchange, options.wire);
         options.selection = std::move(tuned.selection);

@@ -8,6 +8,11 @@
 
 namespace mastic::engine {
 
+gradient::BucketOptions bucket_options(const AllreduceSection& allreduce);
+
+// As the options say, without a tuning table. `threads`: those that compute beside the group's own.
+comm::GroupOptions reduction_options(const AllreduceSection& allreduce, int threads);
+
 // Collective; `exchange` is a group of all ranks. Rank 0 reads the table for all. Throws AgreedError for a table that
 // cannot be read or is of other hardware.
 std::unique_ptr<comm::Group> make_reduction_group(comm::MpiSession& session, comm::Group& exchange,

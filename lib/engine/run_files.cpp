@@ -111,6 +111,7 @@ void RunFiles::started(const TrainState& state) {
     write();
     report::EventRecord event;
     event.step = state.step;
+    event.time_s = Seconds(std::chrono::steady_clock::now() - begin_).count();
     event.kind = state.step == 0 ? "start" : "resume";
     event.text = std::to_string(record_.attempt.world_size) + " ranks";
     metrics_.write(event);
@@ -129,6 +130,7 @@ void RunFiles::finished(const TrainResult& result, const TrainState& state, std:
     write();
     report::EventRecord event;
     event.step = state.step;
+    event.time_s = Seconds(std::chrono::steady_clock::now() - begin_).count();
     event.kind = "stop";
     event.text = result.reason;
     metrics_.write(event);
@@ -154,6 +156,23 @@ void RunFiles::finished(const TrainResult& result, const TrainState& state, std:
 void RunFiles::failed(const Error& error) {
     note_checkpoints();
     report::finish(record_, error.code(), error.what(), now());
+    write();
+}
+
+void RunFiles::members(std::vector<std::string> hosts) {
+    record_.attempt.world_size = static_cast<int>(hosts.size());
+    record_.hosts.insert(record_.hosts.end(), hosts.begin(), hosts.end());
+    std::ranges::sort(record_.hosts);
+    record_.hosts.erase(std::unique(record_.hosts.begin(), record_.hosts.end()), record_.hosts.end());
+    write();
+}
+
+void RunFiles::handed_over(const TrainResult& result, const TrainState& state) {
+    record_.attempt.last_step = state.step;
+    record_.samples = static_cast<std::int64_t>(state.samples);
+    record_.best = state.best;
+    note_checkpoints();
+    report::finish(record_, result.code, result.reason, now());
     write();
 }
 

@@ -1,6 +1,7 @@
 // What rank 0 keeps about a run in its directory: config.toml, metrics.jsonl, run.json.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -40,6 +41,9 @@ class RunFiles {
     // Ends run.json, and tells the user what came out and what to do next.
     void finished(const TrainResult& result, const TrainState& state, std::int64_t checkpoint_step);
     void failed(const Error& error);
+    // Of an elastic run: who takes part from now on; the run goes on under another process.
+    void members(std::vector<std::string> hosts);
+    void handed_over(const TrainResult& result, const TrainState& state);
 
   private:
     void write();
@@ -51,6 +55,7 @@ class RunFiles {
     std::vector<std::string> earlier_checkpoints_;
     std::int64_t earlier_steps_ = 0;
     bool limited_by_steps_ = false;
+    const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 
 }  // namespace mastic::engine

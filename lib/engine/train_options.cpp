@@ -248,6 +248,17 @@ void declare_rest(Schema& schema, TrainOptions& options) {
     schema.flag("fork", options.fork, "go on from a checkpoint although options changed that shape the result");
 }
 
+void declare_elastic(Schema& schema, ElasticSection& elastic) {
+    schema.section("elastic", "A training whose members come and go: one process a node, without MPI.");
+    schema
+        .option("elastic.join", elastic.join,
+                "found an elastic run in this run directory, which takes the place of run.dir, or join the one that is there")
+        .metavar("DIR");
+    schema.option("elastic.timeout", elastic.timeout, "a member that gives no sign of life for so long is lost").advanced();
+    schema.option("elastic.patience", elastic.patience, "how long a newcomer looks for the run's members").advanced();
+    schema.option("elastic.rate", elastic.rate, "what a member sends to newcomers a second, at most; 0: no limit").advanced();
+}
+
 }  // namespace
 
 void declare_train_options(config::Schema& schema, TrainOptions& options) {
@@ -257,6 +268,7 @@ void declare_train_options(config::Schema& schema, TrainOptions& options) {
     declare_train(schema, options.train);
     declare_optimizer(schema, options.optimizer, options.schedule);
     declare_allreduce(schema, options.allreduce);
+    declare_elastic(schema, options.elastic);
     declare_rest(schema, options);
     job::declare_slurm_options(schema, options.slurm);
 }

@@ -106,6 +106,13 @@ struct JobSection {
     bool bind = true;
 };
 
+struct ElasticSection {
+    std::string join;     // run directory; empty: the ranks are those of MPI
+    Seconds timeout{3};   // without a sign of life
+    Seconds patience{120};  // for a newcomer to find the run
+    Bytes rate{0};        // to newcomers, a second; 0: no limit
+};
+
 struct OutputSection {
     std::int64_t log_every = 10;  // steps between records in metrics.jsonl
     std::string level = "info";
@@ -124,6 +131,7 @@ struct TrainOptions {
     CheckpointSection checkpoint;
     JobSection job;
     job::SlurmOptions slurm;
+    ElasticSection elastic;
     OutputSection output;
     bool fork = false;
     bool trace = false;  // as output.trace

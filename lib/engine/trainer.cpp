@@ -9,6 +9,7 @@
 #include <mastic/engine/autocast.hpp>
 #include <mastic/engine/batch_tensors.hpp>
 #include <mastic/engine/data_setup.hpp>
+#include <mastic/engine/reduction_group.hpp>
 #include <mastic/engine/trainer.hpp>
 #include <mastic/optimizer/gradient_clipping.hpp>
 
@@ -21,9 +22,8 @@ double milliseconds(Seconds span) { return span.count() * 1e3; }
 
 gradient::ReducerOptions reducer_options(const AllreduceSection& allreduce, job::FlightRecorder& recorder) {
     gradient::ReducerOptions options;
+    options.buckets = bucket_options(allreduce);
     options.on_wait = [&recorder](std::string_view bucket) { recorder.enter(bucket); };
-    options.buckets.capacity = allreduce.bucket;
-    options.buckets.first = allreduce.first_bucket;
     options.overlap = allreduce.overlap;
     return options;
 }
@@ -88,16 +88,23 @@ bool Trainer::finished() const {
 
 TrainResult Trainer::run() {
     parts_.checkpointer.reserve(parts_.state.view(parts_.arithmetic));
-    start_ = last_save_ = Clock::now();
     parts_.state.network->train();
     bool saved = true;
     try {
         while (!finished() && result_.code == ExitCode::done) {
-            saved = after_step(step());
+            const StepAgreement agreed = step();
+            saved = after_step(agreed);
+            if (parts_.membership != nullptr && parts_.membership->ends_after(agreed.next_generation)) {
+                result_.ranks_changed = !finished() && result_.code == ExitCode::done;
+                break;
+            }
         }
     } catch (const AgreedError&) {
         parts_.checkpointer.finish();  // what was being saved is from before the error
         throw;
+    }
+    if (result_.ranks_changed) {
+        return result_;
     }
     if (result_.reason.empty()) {
         result_.reason = "finished";
@@ -145,6 +152,9 @@ StepAgreement Trainer::step() {
     state.position = loaded->plan.after;
     state.samples += step_samples_;
     state.step += 1;
+    if (parts_.membership != nullptr) {
+        parts_.membership->applied(reducer_.hold(), step_samples_);
+    }
     result_.loss = agreed.loss;
     times_.total = Clock::now() - begin;
     return agreed;
@@ -196,12 +206,21 @@ void Trainer::start_agreement(double loss_sum, double weight) {
     facts.stop = parts_.signals.stop_reason();
     facts.checkpoint = parts_.signals.take_checkpoint_request();
     facts.shard_finished = parts_.checkpointer.shard_finished();
+    // Ranks of one job have one end, which rank 0 watches; members of an elastic run have ends of their own.
+    if (parts_.stop_planner.must_stop(std::chrono::system_clock::now())) {
+        facts.stop = job::StopReason::time_limit;
+    }
+    if (parts_.membership != nullptr && parts_.group.size() > 1 && facts.stop != job::StopReason::none) {
+        parts_.membership->leave(facts.stop);
+        facts.stop = job::StopReason::none;
+    }
     if (parts_.group.rank() == 0) {
-        if (parts_.stop_planner.must_stop(std::chrono::system_clock::now())) {
-            facts.stop = job::StopReason::time_limit;
-        }
         const Seconds every = parts_.options.checkpoint.every;
-        facts.checkpoint |= every.count() > 0 && Clock::now() - last_save_ >= every && !parts_.checkpointer.in_flight();
+        facts.checkpoint |= every.count() > 0 && parts_.checkpointer.since_save() >= every && !parts_.checkpointer.in_flight();
+    }
+    if (parts_.membership != nullptr) {
+        facts.next_generation = parts_.membership->next_generation();
+        facts.checkpoint |= parts_.membership->take_checkpoint_wish();
     }
     control_.start(facts);
     buffers_.start(weight);
@@ -268,12 +287,11 @@ void Trainer::save(bool best) {
     TrainState& state = parts_.state;
     parts_.checkpointer.save({static_cast<std::uint64_t>(state.step), state.samples, best},
                              state.view(parts_.arithmetic));
-    last_save_ = Clock::now();
     save_due_ = false;
     if (parts_.metrics != nullptr) {
         report::EventRecord event;
         event.step = state.step;
-        event.time_s = Seconds(Clock::now() - start_).count();
+        event.time_s = Seconds(Clock::now() - parts_.started).count();
         event.kind = "checkpoint";
         event.text = best ? "best so far" : "";
         parts_.metrics->write(event);
@@ -296,7 +314,7 @@ void Trainer::record_step(const StepAgreement& agreed) {
     record.step = state.step;
     record.epoch = epoch;
     record.samples = static_cast<std::int64_t>(state.samples);
-    record.time_s = Seconds(Clock::now() - start_).count();
+    record.time_s = Seconds(Clock::now() - parts_.started).count();
     record.loss = agreed.loss;
     record.learning_rate = learning_rate_;
     record.samples_per_s = static_cast<double>(step_samples_) / times_.total.count();
@@ -321,7 +339,7 @@ bool Trainer::evaluate() {
         record.step = state.step;
         record.epoch = static_cast<std::int64_t>(state.position.epoch);
         record.samples = static_cast<std::int64_t>(state.samples);
-        record.time_s = Seconds(Clock::now() - start_).count();
+        record.time_s = Seconds(Clock::now() - parts_.started).count();
         record.split = "test";
         record.loss = evaluation.loss;
         record.metrics = evaluation.metrics;

@@ -29,6 +29,22 @@
 
 namespace mastic::engine {
 
+// What an elastic run adds to the steps.
+class StepMembership {
+  public:
+    virtual ~StepMembership() = default;
+    // Rank 0's part of the control word: the generation that waits to take effect.
+    virtual std::int64_t next_generation() = 0;
+    // True once, at rank 0, after somebody has asked for a checkpoint.
+    virtual bool take_checkpoint_wish() = 0;
+    // This process is to go (a signal, its time limit) while others stay.
+    virtual void leave(job::StopReason reason) = 0;
+    // The update of a step has been made from `gradients` of `samples` samples.
+    virtual void applied(std::shared_ptr<const gradient::FlatGradients> gradients, std::uint64_t samples) = 0;
+    // After everything else in the step. True: these ranks do no further step together.
+    virtual bool ends_after(std::int64_t agreed_generation) = 0;
+};
+
 // What the trainer works with; all of it outlives the trainer. `metrics`, `progress` are rank 0's, null elsewhere.
 struct TrainerParts {
     const TrainOptions& options;
@@ -47,6 +63,8 @@ struct TrainerParts {
     job::FlightRecorder& recorder;
     report::MetricsWriter* metrics = nullptr;
     report::Progress* progress = nullptr;
+    StepMembership* membership = nullptr;  // null: the ranks stay the same
+    std::chrono::steady_clock::time_point started = std::chrono::steady_clock::now();  // for times in metrics
 };
 
 struct TrainResult {
@@ -54,6 +72,7 @@ struct TrainResult {
     std::string reason;  // "finished", "SIGTERM", "time limit"
     double loss = 0.0;   // of the last step
     std::optional<Evaluation> evaluation;  // the last one of this start
+    bool ranks_changed = false;            // the steps go on with other ranks; nothing else says anything
 };
 
 class Trainer {
@@ -91,8 +110,6 @@ class Trainer {
     bool epoch_ended_ = false;
     bool save_due_ = false;
     std::uint64_t step_samples_ = 0;  // of the last step, over all ranks
-    std::chrono::steady_clock::time_point start_;
-    std::chrono::steady_clock::time_point last_save_;
 };
 
 }  // namespace mastic::engine

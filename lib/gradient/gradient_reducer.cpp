@@ -1,5 +1,7 @@
 #include <torch/torch.h>
 
+#include <atomic>
+
 #include <torch/csrc/autograd/function.h>
 #include <torch/csrc/autograd/utils/lambda_post_hook.h>
 #include <torch/csrc/autograd/variable.h>
@@ -7,27 +9,22 @@
 #include <mastic/comm/fingerprint.hpp>
 #include <mastic/core/error.hpp>
 #include <mastic/gradient/gradient_reducer.hpp>
-#include <mastic/model/tensor_types.hpp>
 
 namespace mastic::gradient {
 namespace {
 
 // A bucket at run time.
-struct FlatBucket {
-    torch::Tensor flat;         // (count)
-    std::shared_ptr<void> memory;
+struct BucketProgress {
     std::string name;           // "bucket 3"
     std::size_t slots = 0;
     std::size_t missing = 0;    // gradients still to come in this step
-    bool started = false;
-    comm::Request request;
-    Trace::Clock::time_point start_time;
+    comm::Request request{};
+    Trace::Clock::time_point start_time{};
 };
 
 // Where a parameter's gradient lives.
 struct Home {
     std::size_t bucket = 0;
-    torch::Tensor view;   // of the bucket, shaped like the parameter
     bool filled = false;  // in this step
 };
 
@@ -38,9 +35,12 @@ struct GradientReducer::Implementation {
     comm::Group& group;
     ReducerOptions options;
     Trace& trace;
-    std::vector<FlatBucket> buckets;
-    std::vector<torch::Tensor> flats;
+    std::vector<Bucket> plan;
+    std::vector<BucketProgress> buckets;
     std::vector<Home> homes;  // by parameter
+    // One set, unless somebody holds those of earlier steps.
+    std::vector<std::shared_ptr<FlatGradients>> sets;
+    std::shared_ptr<FlatGradients> current;  // of this step
     // autograd keeps accumulators weakly: without an owner the hooks would go with them.
     std::vector<std::shared_ptr<torch::autograd::Node>> accumulators;
     std::vector<std::uintptr_t> hook_keys;
@@ -49,40 +49,39 @@ struct GradientReducer::Implementation {
     Seconds reduction_time{0};
 
     Implementation(model::NamedTensors named, comm::Group& g, const ReducerOptions& o, Trace& t)
-        : parameters(std::move(named)), group(g), options(o), trace(t) {
-        allocate_buckets();
+        : parameters(std::move(named)), group(g), options(o), trace(t), plan(plan_buckets_of(parameters, options.buckets)) {
+        describe_buckets();
+        take_free_set();
         attach_hooks();
     }
 
-    void allocate_buckets() {
-        std::vector<ParameterInfo> infos;
-        for (const auto& [name, tensor] : parameters) {
-            infos.push_back({name, static_cast<std::size_t>(tensor.numel()), model::data_type_of(tensor.scalar_type())});
-        }
+    void describe_buckets() {
         homes.resize(parameters.size());
         std::vector<comm::OperationFingerprint> agreed;
-        for (const Bucket& planned : plan_buckets(infos, options.buckets)) {
-            FlatBucket bucket;
-            const torch::Tensor& first = parameters[planned.slots.front().parameter].second;
-            bucket.memory = group.allocate(planned.count * size_of(planned.type));
-            bucket.flat = torch::from_blob(bucket.memory.get(), {static_cast<int64_t>(planned.count)},
-                                           torch::TensorOptions().dtype(first.scalar_type()));
-            bucket.name = "bucket " + std::to_string(buckets.size());
-            bucket.slots = planned.slots.size();
+        for (const Bucket& planned : plan) {
+            buckets.push_back({.name = "bucket " + std::to_string(buckets.size()), .slots = planned.slots.size()});
             for (const BucketSlot& slot : planned.slots) {
-                const torch::Tensor& parameter = parameters[slot.parameter].second;
-                homes[slot.parameter].bucket = buckets.size();
-                homes[slot.parameter].view =
-                    bucket.flat.narrow(0, static_cast<int64_t>(slot.offset), parameter.numel())
-                        .view(parameter.sizes());
-                agreed.push_back({infos[slot.parameter].name, infos[slot.parameter].count, planned.type,
-                                  comm::ReduceOp::sum});
+                homes[slot.parameter].bucket = buckets.size() - 1;
+                const auto& [name, tensor] = parameters[slot.parameter];
+                agreed.push_back({name, static_cast<std::size_t>(tensor.numel()), planned.type, comm::ReduceOp::sum});
             }
-            agreed.push_back({bucket.name, planned.count, planned.type, comm::ReduceOp::sum});
-            flats.push_back(bucket.flat);
-            buckets.push_back(std::move(bucket));
+            agreed.push_back({buckets.back().name, planned.count, planned.type, comm::ReduceOp::sum});
         }
         comm::check_agreement(group, agreed);
+    }
+
+    void take_free_set() {
+        current.reset();
+        for (const auto& set : sets) {
+            if (set.use_count() == 1) {
+                std::atomic_thread_fence(std::memory_order_acquire);  // after whoever read it last, on any thread
+                current = set;
+                return;
+            }
+        }
+        sets.push_back(std::make_shared<FlatGradients>(
+            parameters, plan, [this](std::size_t bytes) { return group.allocate(bytes); }));
+        current = sets.back();
     }
 
     void attach_hooks() {
@@ -115,8 +114,9 @@ struct GradientReducer::Implementation {
         Home& home = homes[i];
         torch::Tensor& parameter = parameters[i].second;
         if (!home.filled) {
-            home.view.copy_(parameter.grad());
-            parameter.mutable_grad() = home.view;
+            const torch::Tensor& view = current->view(i);
+            view.copy_(parameter.grad());
+            parameter.mutable_grad() = view;
             home.filled = true;
         }
         if (last_backward && --buckets[home.bucket].missing == 0 && options.overlap) {
@@ -132,12 +132,11 @@ struct GradientReducer::Implementation {
     }
 
     void start(std::size_t index) {
-        FlatBucket& bucket = buckets[index];
+        BucketProgress& bucket = buckets[index];
         bucket.start_time = Trace::Clock::now();
-        comm::BufferView view{bucket.flat.data_ptr(), static_cast<std::size_t>(bucket.flat.numel()),
-                              model::data_type_of(bucket.flat.scalar_type())};
+        const torch::Tensor& flat = current->flats()[index];
+        comm::BufferView view{flat.data_ptr(), plan[index].count, plan[index].type};
         bucket.request = group.start_allreduce(view, comm::ReduceOp::sum, {0, bucket.name});
-        bucket.started = true;
     }
 
     void begin() {
@@ -145,9 +144,9 @@ struct GradientReducer::Implementation {
             parameters[i].second.mutable_grad().reset();
             homes[i].filled = false;
         }
-        for (FlatBucket& bucket : buckets) {
+        take_free_set();
+        for (BucketProgress& bucket : buckets) {
             bucket.missing = bucket.slots;
-            bucket.started = false;
         }
         next_to_start = 0;
         last_backward = false;
@@ -157,8 +156,8 @@ struct GradientReducer::Implementation {
         torch::NoGradGuard no_grad;
         for (std::size_t i = 0; i < parameters.size(); ++i) {
             if (!homes[i].filled) {
-                homes[i].view.zero_();
-                parameters[i].second.mutable_grad() = homes[i].view;
+                current->view(i).zero_();
+                parameters[i].second.mutable_grad() = current->view(i);
             }
         }
         while (next_to_start < buckets.size()) {
@@ -170,7 +169,7 @@ struct GradientReducer::Implementation {
         fill_the_rest();
         const auto begin_wait = Trace::Clock::now();
         reduction_time = Seconds{0};
-        for (FlatBucket& bucket : buckets) {
+        for (BucketProgress& bucket : buckets) {
             if (options.on_wait && !bucket.request.test()) {
                 options.on_wait(bucket.name);
             }
@@ -195,7 +194,8 @@ void GradientReducer::begin() { implementation_->begin(); }
 void GradientReducer::expect_last_backward() { implementation_->last_backward = true; }
 Seconds GradientReducer::finish() { return implementation_->finish(); }
 Seconds GradientReducer::reduction_time() const { return implementation_->reduction_time; }
-const std::vector<torch::Tensor>& GradientReducer::flat_gradients() const { return implementation_->flats; }
+const std::vector<torch::Tensor>& GradientReducer::flat_gradients() const { return implementation_->current->flats(); }
+std::shared_ptr<const FlatGradients> GradientReducer::hold() const { return implementation_->current; }
 std::size_t GradientReducer::bucket_count() const { return implementation_->buckets.size(); }
 
 }  // namespace mastic::gradient

@@ -22,6 +22,7 @@
 #include <mastic/core/duration.hpp>
 #include <mastic/core/trace.hpp>
 #include <mastic/gradient/bucket_plan.hpp>
+#include <mastic/gradient/flat_gradients.hpp>
 #include <mastic/model/network.hpp>
 
 namespace mastic::gradient {
@@ -49,6 +50,8 @@ class GradientReducer {
     // Time from start to completion of the last step's reductions, added up.
     Seconds reduction_time() const;
     const std::vector<torch::Tensor>& flat_gradients() const;
+    // The gradients of the last step, for as long as the caller likes: later steps use other memory meanwhile.
+    std::shared_ptr<const FlatGradients> hold() const;
     std::size_t bucket_count() const;
 
   private:

@@ -1,0 +1,309 @@
+#include <mastic/engine/elastic_run.hpp>
+
+#include <algorithm>
+
+#include <unistd.h>
+
+#include <spdlog/spdlog.h>
+
+#include <mastic/comm/collective/tcp_group.hpp>
+#include <mastic/core/agreed_error.hpp>
+#include <mastic/core/checksum.hpp>
+#include <mastic/core/log.hpp>
+#include <mastic/config/resolved.hpp>
+#include <mastic/core/version.hpp>
+#include <mastic/engine/data_setup.hpp>
+#include <mastic/engine/network_setup.hpp>
+#include <mastic/engine/reduction_group.hpp>
+#include <mastic/job/binding.hpp>
+
+namespace mastic::engine {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr std::chrono::milliseconds between_tries_to_lead{500};
+
+// Of all options that members must share. A path may be another one on another node, so what lies there is not compared.
+std::string fingerprint_of(const config::Schema& schema) {
+    static const std::vector<std::string> own = {"run.", "elastic.", "output.", "job.", "slurm.", "checkpoint.", "train.threads",
+                                                 "train.inject", "trace", "fork", "print-", "allreduce.network",
+                                                 "allreduce.tuning", "allreduce.transport", "data.train_inputs",
+                                                 "data.train_targets", "data.test_inputs", "data.test_targets"};
+    std::string text;
+    for (const auto& [key, value] : config::values(schema)) {
+        if (std::ranges::none_of(own, [&key](const std::string& prefix) { return key.starts_with(prefix); })) {
+            text += key + "=" + value + "\n";
+        }
+    }
+    return to_hex(checksum(std::as_bytes(std::span(text))));
+}
+
+}  // namespace
+
+class ElasticRun::Steps : public StepMembership {
+  public:
+    explicit Steps(ElasticRun& run) : run_(run) {}
+
+    std::int64_t next_generation() override { return run_.membership_->pending(); }
+    bool take_checkpoint_wish() override { return run_.membership_->take_checkpoint_wish(); }
+    void applied(std::shared_ptr<const gradient::FlatGradients> gradients, std::uint64_t samples) override {
+        run_.membership_->keep(run_.state_.step, run_.shared_->record(std::move(gradients), samples));
+    }
+    void leave(job::StopReason reason) override {
+        if (leaving_ == job::StopReason::none) {
+            spdlog::info("{}: leaving at the next step boundary", job::to_string(reason));
+            leaving_ = reason;
+            run_.membership_->leave();
+        }
+    }
+    bool ends_after(std::int64_t agreed_generation) override {
+        boundary_ = run_.membership_->at_boundary(run_.state_.step, agreed_generation);
+        run_.record_events();
+        return boundary_ != elastic::Boundary::stays || run_.try_to_lead(false);
+    }
+
+    bool has_left() const { return boundary_ == elastic::Boundary::left; }
+    bool needs_a_new_group() const { return boundary_ == elastic::Boundary::changed; }
+    job::StopReason leaving() const { return leaving_; }
+    void set_left() { boundary_ = elastic::Boundary::left; }
+    void expect_new_group() { boundary_ = elastic::Boundary::changed; }
+
+  private:
+    ElasticRun& run_;
+    elastic::Boundary boundary_ = elastic::Boundary::changed;
+    job::StopReason leaving_ = job::StopReason::none;
+};
+
+ElasticRun::ElasticRun(const CommandContext& context, job::SignalWatch& signals) : TrainStages(context, signals) {}
+ElasticRun::~ElasticRun() = default;
+
+TrainResult ElasticRun::run() {
+    place();
+    load_data();
+    build();
+    if (context_.invocation.dry_run) {
+        describe_dry_run();
+        return {};
+    }
+    join();
+    return train();
+}
+
+void ElasticRun::place() {
+    hosts_ = {context_.job.host};
+    const job::CpuView cpus = job::observe_cpus();
+    threads_ = options_.train.threads > 0 ? static_cast<int>(options_.train.threads) : job::default_threads(cpus, 1);
+    set_threads(threads_);
+    arithmetic_ = {1, threads_, context_.blas.core};
+    solo_ = make_solo_group();
+    group_ = make_solo_group();
+    spdlog::info("{} thread{}; {}", threads_, threads_ == 1 ? "" : "s", context_.blas.text);
+}
+
+std::unique_ptr<comm::Group> ElasticRun::make_solo_group() const {
+    comm::ListeningSocket listener(comm::SocketAddress::parse("127.0.0.1").value());
+    comm::TcpTable table;
+    table.peers.push_back({0, context_.job.host, listener.address()});
+    table.token = comm::random_token();
+    return comm::TcpGroup::open(std::move(table), std::move(listener), reduction_options(options_.allreduce, threads_));
+}
+
+void ElasticRun::join() {
+    directory_ = job::RunDirectory::create_or_open(options_.run.dir);
+    const std::string name = context_.job.host + "-" + std::to_string(getpid());
+    setup_log({0, 1, directory_.logs() / ("member-" + name + ".log"), options_.output.level});
+    open_trace(getpid(), name);
+    shared_ = std::make_unique<ElasticState>(state_, *schedule_, bucket_options(options_.allreduce), arithmetic_);
+    elastic::MembershipOptions membership;
+    membership.directory = directory_.path() / "elastic";
+    membership.version = version();
+    membership.fingerprint = fingerprint_of(context_.schema);
+    membership.network = options_.allreduce.network;
+    membership.timing.timeout = options_.elastic.timeout;
+    membership.timing.heartbeat = options_.elastic.timeout / 3;
+    membership.join = options_.elastic.patience;
+    membership.rate = options_.elastic.rate;
+    membership.group = reduction_options(options_.allreduce, threads_);
+    membership_ = std::make_unique<elastic::Membership>(membership, *shared_);
+    if (membership_->founded()) {
+        try_to_lead(true);
+        resume();
+        shared_->note_buffers();
+    } else {
+        spdlog::info("joined the run at step {}, epoch {}", state_.step, state_.position.epoch + 1);
+    }
+    const job::EndTime end = job::limit_end_time(
+        job::find_end_time(context_.job.slurm_job_id, process_environment(), run_command), std::chrono::system_clock::now(),
+        options_.job.time_limit.count() > 0 ? std::optional(options_.job.time_limit) : std::nullopt);
+    planner_.emplace(end.at, options_.job.margin);
+}
+
+// Rank 0 leads once it has the lock of the directory, which the one before it may hold until it has written its last words.
+bool ElasticRun::try_to_lead(bool founder) {
+    if (files_ || membership_->rank() != 0 || (!founder && Clock::now() - last_try_to_lead_ < between_tries_to_lead)) {
+        return false;
+    }
+    last_try_to_lead_ = Clock::now();
+    try {
+        claim_directory(founder);
+    } catch (const Error& error) {
+        if (founder) {
+            throw;
+        }
+        spdlog::debug("cannot lead yet: {}", error.what());
+        return false;
+    }
+    files_ = std::make_unique<RunFiles>(directory_, context_, hosts_, planned_samples_);
+    if (options_.output.progress != "never") {
+        progress_.emplace(progress_options(options_.output.progress));
+    }
+    if (!founder) {
+        files_->store_config(context_);
+        files_->started(state_);
+        spdlog::info("leading the run from step {}", state_.step);
+    }
+    checkpoint::StoreOptions store;
+    store.retention.keep_last = static_cast<int>(options_.checkpoint.keep);
+    checkpointer_ = std::make_unique<Checkpointer>(directory_.checkpoints(), store, hosts_, *solo_, trace_);
+    return true;
+}
+
+TrainResult ElasticRun::train() {
+    if (files_) {
+        files_->started(state_);
+    }
+    Steps steps(*this);
+    for (;;) {
+        try {
+            if (steps.needs_a_new_group()) {
+                group_.reset();
+                group_ = membership_->make_group();
+                begin_generation();
+            }
+            const TrainResult result = train_generation(steps);
+            if (!result.ranks_changed || steps.has_left()) {
+                return end(result, steps);
+            }
+        } catch (const AgreedError&) {
+            throw;
+        } catch (const elastic::Left&) {
+            return end_after_leaving(steps);
+        } catch (const Error& error) {
+            if (error.code() != ExitCode::collective) {
+                throw;
+            }
+            spdlog::warn("{}", error.what());
+            try {
+                regroup();
+            } catch (const elastic::Left&) {
+                return end_after_leaving(steps);
+            }
+            steps.expect_new_group();
+        }
+    }
+}
+
+void ElasticRun::begin_generation() {
+    open_rank_files(group_->rank());
+    check_equal_weights();
+    std::vector<std::string> hosts = group_->allgather_strings(context_.job.host);
+    try_to_lead(false);
+    if (files_) {
+        files_->members(hosts);
+    }
+    arithmetic_.world_size = group_->size();
+    spdlog::info("generation {}: rank {} of {}, at step {}: {}", membership_->generation().id, group_->rank(), group_->size(),
+                 state_.step, membership_->generation().reason);
+    record_events();
+}
+
+// Members that disagree must not go on: each would train another network.
+void ElasticRun::check_equal_weights() {
+    const std::vector<std::string> sums = group_->allgather_strings(to_hex(shared_->fingerprint()));
+    for (std::size_t rank = 1; rank < sums.size(); ++rank) {
+        if (sums[rank] != sums[0]) {
+            throw AgreedError(ExitCode::collective,
+                              "rank " + std::to_string(rank) + " has other weights than rank 0 after step " +
+                                  std::to_string(state_.step),
+                              "do all members run the same program on processors of one kind? start again: the run resumes "
+                              "from its newest checkpoint");
+        }
+    }
+}
+
+TrainResult ElasticRun::train_generation(Steps& steps) {
+    std::optional<Evaluator> evaluator;
+    if (test_data_) {
+        evaluator.emplace(test_data_, *group_, evaluator_options(options_, train_data_->layout()));
+    }
+    Checkpointer nobody(directory_.checkpoints(), {}, {}, *group_, trace_);  // another member saves
+    TrainerParts parts{options_, *group_, train_data_, evaluator ? &*evaluator : nullptr, state_,
+                       loss_kind(options_.train.loss, train_data_->layout()), arithmetic_, *schedule_,
+                       checkpointer_ ? *checkpointer_ : nobody, signals_, *planner_, faults_, trace_, recorder_,
+                       files_ ? &files_->metrics() : nullptr, progress_ ? &*progress_ : nullptr, &steps, started_};
+    return Trainer(parts).run();
+}
+
+void ElasticRun::regroup() {
+    group_.reset();
+    shared_->roll_back();
+    membership_->regroup(state_.step);
+    record_events();
+}
+
+void ElasticRun::record_events() {
+    for (const elastic::Membership::Event& event : membership_->take_events()) {
+        spdlog::debug("{} (generation {}, {} members, {}): {}", event.kind, event.generation, event.members, human(event.took),
+                      event.text);
+        if (files_) {
+            report::EventRecord record;
+            record.step = state_.step;
+            record.time_s = Seconds(Clock::now() - started_).count();
+            record.kind = "resize";
+            record.text = event.kind + ", " + std::to_string(event.members) + " members, held up for " + human(event.took) +
+                          (event.text.empty() ? "" : ": " + event.text);
+            files_->metrics().write(record);
+        }
+    }
+}
+
+TrainResult ElasticRun::end_after_leaving(Steps& steps) {
+    steps.set_left();
+    TrainResult result;
+    result.ranks_changed = true;
+    return end(result, steps);
+}
+
+// All have done the last step; what it takes to evaluate it may still be on its way.
+void ElasticRun::wait_for_the_others() {
+    try {
+        group_->barrier();
+    } catch (const Error& error) {
+        spdlog::debug("at the end: {}", error.what());
+    }
+}
+
+TrainResult ElasticRun::end(TrainResult result, const Steps& steps) {
+    const bool left = steps.has_left() && result.ranks_changed;
+    if (left) {
+        const bool asked = steps.leaving() != job::StopReason::none;
+        result.code = asked ? ExitCode::requeue : ExitCode::done;
+        result.reason = asked ? std::string("left the run: ") + job::to_string(steps.leaving()) : "left the run: it was drained";
+        spdlog::info("{} after step {}; the others go on", result.reason, state_.step);
+    }
+    if (checkpointer_) {
+        checkpointer_->finish();
+    }
+    trace_.flush();
+    if (files_ && left) {
+        files_->handed_over(result, state_);
+    } else if (files_) {
+        files_->finished(result, state_, checkpointer_->committed_step());
+    }
+    if (!left && result.code == ExitCode::done) {
+        wait_for_the_others();
+    }
+    return result;
+}
+
+}  // namespace mastic::engine

@@ -1,0 +1,53 @@
+// A training whose members come and go: one process a node, held together by lib/elastic instead of MPI.
+//
+// The first process founds the run, or goes on from its newest checkpoint; others join it while it trains. Between two
+// changes of the members (a generation) the steps are those of any training, over a group of its members. Rank 0 of the
+// generation leads: it holds the run directory's lock, writes metrics, run.json and checkpoints; when it goes, the next
+// one takes over. A member that is asked to stop leaves at a step boundary; the last one saves and stops the run.
+#pragma once
+
+#include <chrono>
+#include <memory>
+
+#include <mastic/elastic/membership.hpp>
+#include <mastic/engine/elastic_state.hpp>
+#include <mastic/engine/train_stages.hpp>
+
+namespace mastic::engine {
+
+class ElasticRun : public TrainStages {
+  public:
+    ElasticRun(const CommandContext& context, job::SignalWatch& signals);
+    ~ElasticRun() override;
+
+    TrainResult run() override;
+
+  private:
+    class Steps;  // the trainer's view of the membership
+
+    void place();
+    std::unique_ptr<comm::Group> make_solo_group() const;
+    void join();
+    bool try_to_lead(bool founder);
+    TrainResult train();
+    TrainResult train_generation(Steps& steps);
+    void begin_generation();
+    void check_equal_weights();
+    void regroup();
+    void record_events();
+    TrainResult end_after_leaving(Steps& steps);
+    void wait_for_the_others();
+    TrainResult end(TrainResult result, const Steps& steps);
+
+    const std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
+    int threads_ = 1;
+    std::unique_ptr<ElasticState> shared_;
+    std::unique_ptr<comm::Group> solo_;  // for what one process does alone; outlives the checkpointer
+    std::unique_ptr<elastic::Membership> membership_;
+    std::unique_ptr<Checkpointer> checkpointer_;
+    std::optional<job::StopPlanner> planner_;
+    std::optional<report::Progress> progress_;
+    std::chrono::steady_clock::time_point last_try_to_lead_{};
+};
+
+}  // namespace mastic::engine

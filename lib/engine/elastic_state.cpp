@@ -1,0 +1,192 @@
+#include <torch/torch.h>
+
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include <mastic/core/checksum.hpp>
+#include <mastic/core/error.hpp>
+#include <mastic/engine/elastic_state.hpp>
+#include <mastic/model/initial_weights.hpp>
+#include <mastic/model/tensor_types.hpp>
+
+namespace mastic::engine {
+namespace {
+
+using Bytes = std::span<const std::byte>;
+
+// Length of the header (8 bytes), header (JSON), contents.
+std::shared_ptr<std::string> framed(const nlohmann::json& header) {
+    const std::string text = header.dump();
+    const std::uint64_t size = text.size();
+    auto bytes = std::make_shared<std::string>(reinterpret_cast<const char*>(&size), sizeof size);
+    *bytes += text;
+    return bytes;
+}
+
+Bytes bytes_of(const std::string& text) { return std::as_bytes(std::span(text)); }
+
+[[noreturn]] void throw_damaged() {
+    throw Error(ExitCode::collective, "what another member sent is not the state of this training",
+                "do all members run the same program with the same configuration?");
+}
+
+// Takes a message apart, in order.
+class Reader {
+  public:
+    explicit Reader(Bytes bytes) : rest_(bytes) {
+        std::uint64_t size = 0;
+        std::memcpy(&size, take(sizeof size).data(), sizeof size);
+        const Bytes text = take(size);
+        header_ = nlohmann::json::parse(reinterpret_cast<const char*>(text.data()),
+                                        reinterpret_cast<const char*>(text.data()) + text.size());
+    }
+    const nlohmann::json& header() const { return header_; }
+    Bytes take(std::uint64_t count) {
+        if (count > rest_.size()) {
+            throw_damaged();
+        }
+        const Bytes taken = rest_.first(count);
+        rest_ = rest_.subspan(count);
+        return taken;
+    }
+    void take_into(const torch::Tensor& tensor) { std::memcpy(tensor.data_ptr(), take(tensor.nbytes()).data(), tensor.nbytes()); }
+
+  private:
+    Bytes rest_;
+    nlohmann::json header_;
+};
+
+}  // namespace
+
+ElasticState::ElasticState(TrainState& state, const optimizer::LearningRateSchedule& schedule,
+                           const gradient::BucketOptions& buckets, const ArithmeticFacts& arithmetic)
+    : state_(state),
+      schedule_(schedule),
+      arithmetic_(arithmetic),
+      parameters_(model::trainable_parameters(*state.network)),
+      buckets_(gradient::plan_buckets_of(parameters_, buckets)) {
+    note_buffers();
+}
+
+void ElasticState::note_buffers() {
+    kept_buffers_.clear();
+    for (const torch::Tensor& buffer : state_.network->buffers()) {
+        kept_buffers_.push_back(buffer.detach().clone());
+    }
+}
+
+void ElasticState::roll_back() {
+    const torch::NoGradGuard no_grad;
+    const std::vector<torch::Tensor> buffers = state_.network->buffers();
+    for (std::size_t i = 0; i < buffers.size(); ++i) {
+        torch::Tensor buffer = buffers[i];
+        buffer.copy_(kept_buffers_[i]);
+    }
+}
+
+elastic::Blob ElasticState::snapshot() {
+    const checkpoint::State view = state_.view(arithmetic_);
+    nlohmann::json header = {{"facts", view.facts}, {"entries", nlohmann::json::array()}};
+    std::uint64_t size = 0;
+    for (const checkpoint::StateEntry& entry : view.entries) {
+        header["entries"].push_back({{"name", entry.name}, {"type", static_cast<int>(entry.type)}, {"shape", entry.shape}});
+        size += entry.bytes.size();
+    }
+    // The weights change in the next step, so they are copied.
+    const auto head = framed(header);
+    const std::shared_ptr<std::byte[]> copy(new std::byte[size]);
+    std::byte* to = copy.get();
+    for (const checkpoint::StateEntry& entry : view.entries) {
+        std::memcpy(to, entry.bytes.data(), entry.bytes.size());
+        to += entry.bytes.size();
+    }
+    const auto owner = std::make_shared<std::pair<std::shared_ptr<std::string>, std::shared_ptr<std::byte[]>>>(head, copy);
+    return {{bytes_of(*head), Bytes(copy.get(), size)}, owner};
+}
+
+void ElasticState::load(elastic::Step, std::span<const std::byte> snapshot) {
+    try {
+        Reader reader(snapshot);
+        checkpoint::State stored;
+        stored.facts = reader.header().at("facts");
+        for (const nlohmann::json& described : reader.header().at("entries")) {
+            const auto type = static_cast<DataType>(described.at("type").get<int>());
+            const std::vector<std::int64_t> shape = described.at("shape");
+            std::uint64_t bytes = size_of(type);
+            for (const std::int64_t extent : shape) {
+                bytes *= static_cast<std::uint64_t>(extent);
+            }
+            stored.entries.push_back(checkpoint::whole_entry(described.at("name"), type, shape, reader.take(bytes)));
+        }
+        state_.restore(stored);
+    } catch (const nlohmann::json::exception&) {
+        throw_damaged();
+    }
+    note_buffers();
+}
+
+elastic::Blob ElasticState::record(std::shared_ptr<const gradient::FlatGradients> gradients, std::uint64_t samples) {
+    note_buffers();
+    const auto head = framed({{"samples", samples}, {"epoch", state_.position.epoch}, {"consumed", state_.position.consumed}});
+    std::vector<Bytes> pieces = {bytes_of(*head)};
+    for (const Bytes piece : gradients->pieces()) {
+        pieces.push_back(piece);
+    }
+    auto buffers = std::make_shared<std::vector<torch::Tensor>>(kept_buffers_);
+    for (const torch::Tensor& buffer : *buffers) {
+        pieces.push_back(model::bytes_of(buffer));
+    }
+    struct Owner {
+        std::shared_ptr<std::string> head;
+        std::shared_ptr<const gradient::FlatGradients> gradients;
+        std::shared_ptr<std::vector<torch::Tensor>> buffers;
+    };
+    return {std::move(pieces), std::make_shared<Owner>(head, std::move(gradients), buffers)};
+}
+
+void ElasticState::apply(elastic::Step step, std::span<const std::byte> reduced) {
+    if (step != state_.step + 1) {
+        throw_damaged();
+    }
+    if (!received_) {
+        received_ = std::make_unique<gradient::FlatGradients>(parameters_, buckets_, [](std::size_t bytes) {
+            return std::shared_ptr<void>(std::make_unique<std::byte[]>(bytes));
+        });
+    }
+    const torch::NoGradGuard no_grad;
+    Reader reader(reduced);
+    for (const torch::Tensor& flat : received_->flats()) {
+        reader.take_into(flat);
+    }
+    for (std::size_t i = 0; i < parameters_.size(); ++i) {
+        torch::Tensor parameter = parameters_[i].second;
+        parameter.mutable_grad() = received_->view(i);
+    }
+    for (const torch::Tensor& buffer : state_.network->buffers()) {
+        reader.take_into(buffer);
+    }
+    state_.optimizer->set_learning_rate(schedule_.rate(state_.samples));
+    state_.optimizer->step();
+    for (const auto& [name, tensor] : parameters_) {
+        torch::Tensor parameter = tensor;
+        parameter.mutable_grad().reset();
+    }
+    try {
+        state_.samples += reader.header().at("samples").get<std::uint64_t>();
+        state_.position = {reader.header().at("epoch"), reader.header().at("consumed")};
+    } catch (const nlohmann::json::exception&) {
+        throw_damaged();
+    }
+    state_.step = step;
+    note_buffers();
+}
+
+std::uint64_t ElasticState::fingerprint() const {
+    auto sum = static_cast<std::uint64_t>(state_.step);
+    for (const auto& [name, tensor] : parameters_) {
+        sum = checksum(model::bytes_of(tensor.detach().contiguous()), sum);
+    }
+    return sum;
+}
+
+}  // namespace mastic::engine

@@ -37,7 +37,8 @@ class SlurmLab:
 
     def __init__(self, nodes, directory, *options):
         self.directory = os.path.join(directory, "slurm")
-        self.up = [SLURM_LAB, "up", "--dir", self.directory, "--nodes", str(nodes), "--owner", str(os.getpid()), *options]
+        self.up = [SLURM_LAB, "up", "--dir", self.directory, "--nodes", str(nodes), "--owner", str(os.getpid()),
+                   *options]
 
     def __enter__(self):
         run(*self.up)
@@ -51,9 +52,6 @@ class SlurmLab:
 
     def run(self, *command):
         return run(*self.command(*command))
-
-    def state(self, job):
-        return self.run("squeue", "-h", "-t", "all", "-o", "%T", "-j", job).strip()
 
 
 class RunDirectory:

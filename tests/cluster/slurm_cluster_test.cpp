@@ -77,7 +77,8 @@ TEST_F(Cluster, PreemptsByRequeueAndByCancelWithItsGraceTime) {
     };
     const std::string cancelled = start_in("cancel");
     cluster.output_of({"srun", "-N3", "--exclusive", "true"});
-    EXPECT_EQ(cluster.wait_end(cancelled), "PREEMPTED");
+    EXPECT_EQ(cluster.wait_end(cancelled), "FAILED");  // not PREEMPTED, since it ended by itself
+    EXPECT_EQ(cluster.exit_code(cancelled), 3);
     EXPECT_THAT(cluster.output(cancelled), HasSubstr("told"));
 
     const std::string requeued = start_in("requeue");

@@ -130,8 +130,8 @@ class Lab:
             time.sleep(0.01)
 
     def _wait_until_idle(self, timeout_s):
-        command = [os.path.join(self.directory, "on"), config.CONTROLLER, "sinfo", "-h", "-N", "-p", "normal", "-t", "idle",
-                   "-o", "%N"]
+        command = [os.path.join(self.directory, "on"), config.CONTROLLER, "sinfo", "-h", "-N", "-p", "normal",
+                   "-t", "idle", "-o", "%N"]
         deadline = time.monotonic() + timeout_s
         while True:
             shown = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)

@@ -13,8 +13,8 @@ class LabError(Exception):
 
 
 class Node:
-    """One host: a daemon in namespaces of its own. Its start is cut in three so that many
-    nodes start side by side."""
+    """One host: a daemon in namespaces of its own. Its start is in three parts, so that many
+    nodes can start side by side."""
 
     def __init__(self, directory, name, address, device, daemon):
         self.directory = directory
@@ -24,11 +24,12 @@ class Node:
         self.first_pid = None  # of the first process in its namespaces, as seen from here
 
     def start(self):
-        command = [*DIES_WITH_PARENT, "unshare", "--net", "--uts", "--ipc", "--mount", "--pid", "--fork", "--kill-child",
-                   "--mount-proc", os.path.join(HERE, "node-init"), *self.arguments]
+        command = [*DIES_WITH_PARENT, "unshare", "--net", "--uts", "--ipc", "--mount", "--pid", "--fork",
+                   "--kill-child", "--mount-proc", os.path.join(HERE, "node-init"), *self.arguments]
         with open(os.path.join(self.directory, "log", f"{self.name}.out"), "a", encoding="utf-8") as log:
             # pylint: disable-next=consider-using-with
-            self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True)
+            self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log,
+                                            text=True)
 
     def wait_for_namespaces(self):
         if self.process.stdout.readline() != "ready\n":

@@ -106,7 +106,8 @@ class Lab:
         for node in nodes:
             node.wait_for_namespaces()
         self._in_controller(*(f"link add port-{node.name} up master bridge type veth peer name eth0 "
-                              f"netns {node.first_pid}" for node in nodes))
+                              f"address {config.hardware_address(node.address)} netns {node.first_pid}"
+                              for node in nodes))
 
     def _in_controller(self, *ip_commands):
         done = subprocess.run(["nsenter", "--target", str(self.controller.first_pid), "--net", "ip", "-batch", "-"],

@@ -12,6 +12,11 @@ def address(node):
     return f"10.79.1.{node}"
 
 
+def hardware_address(node_address):
+    """The same whenever the node starts again, since other nodes remember it."""
+    return "02:00:" + ":".join(f"{int(part):02x}" for part in node_address.split("."))
+
+
 def node_names(options):
     return [f"n{node}" for node in range(1, options.nodes + 1)]
 

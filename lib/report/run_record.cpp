@@ -16,6 +16,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr int requeue_code = static_cast<int>(ExitCode::requeue);
+constexpr int lost_code = static_cast<int>(ExitCode::collective);
 constexpr const char* time_format = "%Y-%m-%dT%H:%M:%SZ";
 
 void load(const Json& json, Time& time) {
@@ -135,18 +136,17 @@ std::optional<Time> parse_time(std::string_view text) {
         std::chrono::system_clock::from_time_t(timegm(&parts)));
 }
 
-int fruitless_attempts(const RunRecord& record) {
-    const RunAttempt& newest = record.attempt;
-    const bool saved = newest.exit_code == requeue_code || newest.exit_code == 0;
-    if (saved && newest.last_step > newest.first_step) {
+int fruitless_attempts(const RunRecord& record, std::int64_t checkpoint_step) {
+    const std::int64_t start = record.attempt.first_step;
+    if (checkpoint_step > start) {
         return 0;
     }
     // A start after another failure is one that somebody wanted.
-    const auto goes_on = [&](const RunAttempt& attempt) {
-        return attempt.first_step >= newest.first_step &&
-               attempt.exit_code.value_or(requeue_code) == requeue_code;
+    const auto as_fruitless = [start](const RunAttempt& attempt) {
+        const int code = attempt.exit_code.value_or(requeue_code);
+        return attempt.first_step >= start && (code == requeue_code || code == lost_code);
     };
-    const auto end = std::find_if_not(record.restarts.rbegin(), record.restarts.rend(), goes_on);
+    const auto end = std::find_if_not(record.restarts.rbegin(), record.restarts.rend(), as_fruitless);
     return 1 + static_cast<int>(end - record.restarts.rbegin());
 }
 

@@ -57,9 +57,10 @@ struct RunRecord {
     std::vector<RunAttempt> restarts;              // earlier attempts, oldest first
 };
 
-// The newest attempts in a row that were stopped (code 75) or killed and left no later checkpoint than there was before
-// them: those after which the next one began where they had begun, and the last one unless it was stopped at a later step.
-int fruitless_attempts(const RunRecord& record);
+// The newest attempts in a row that were stopped or killed (code 75, 7 or none) and left no later checkpoint than there
+// was before them: those after which the next one began where they had begun, and the last one if `checkpoint_step`, of
+// the newest checkpoint, is not after its beginning.
+int fruitless_attempts(const RunRecord& record, std::int64_t checkpoint_step);
 
 // Fills in how the attempt ended.
 void finish(RunRecord& record, ExitCode code, std::string reason, Time ended);

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <mastic/checkpoint/generation.hpp>
 #include <mastic/core/command.hpp>
 #include <mastic/core/file.hpp>
 
@@ -19,6 +20,7 @@ class Settle : public testing::Test {
     Settle() {
         answer("scontrol", "cat '" + (dir_ / "job").string() + "'");
         answer("sbatch", "printf '[%s]' \"$@\" >>'" + (dir_ / "submitted").string() + "'; echo 8");
+        answer("srun", "echo n1; echo n2");
         job_is("RUNNING", 0);
     }
 
@@ -42,13 +44,18 @@ class Settle : public testing::Test {
         if (code) {
             report::finish(record, static_cast<ExitCode>(*code), "SIGTERM", record.attempt.started);
         }
+        if (last_step > first_step) {  // the name of a checkpoint is all that is looked at
+            const auto step = static_cast<std::uint64_t>(last_step);
+            std::filesystem::create_directories(checkpoint::generation_path(run_dir() / "checkpoints", step));
+        }
         std::filesystem::create_directories(run_dir());
         report::write_run_record(run_dir() / "run.json", record);
     }
 
     ProgramResult settle(int launcher_code, int started = 2000) {
         const CommandResult result = run_command(
-            {"env", "SLURM_JOB_ID=7", "SLURM_JOB_NAME=mine", "PATH=" + (dir_ / "bin").string() + ":/usr/bin:/bin",
+            {"env", "SLURM_JOB_ID=7", "SLURM_JOB_NAME=mine", "SLURM_JOB_NODELIST=n[1-2]",
+             "PATH=" + (dir_ / "bin").string() + ":/usr/bin:/bin",
              MASTIC_TRAIN, "settle", "--run.dir", run_dir().string(), std::to_string(launcher_code),
              std::to_string(started), "--", "/spool/script", "my.toml", "--train.epochs", "3"},
             Seconds(60));
@@ -96,6 +103,15 @@ TEST_F(Settle, CompletesTheRecordOfKilledRanks) {
     EXPECT_EQ(record_of(run_dir()).attempt.exit_code, 7);
     EXPECT_THAT(record_of(run_dir()).attempt.reason, HasSubstr("137"));
     EXPECT_EQ(submitted(), "");
+}
+
+TEST_F(Settle, GoesOnWithoutANodeThatIsLost) {
+    record(7, 0, 40);
+    answer("srun", "echo n1");
+    const ProgramResult result = settle(137);
+    EXPECT_EQ(result.exit_code, 7);
+    EXPECT_THAT(result.text, HasSubstr("n2 went away"));
+    EXPECT_THAT(submitted(), HasSubstr("[--exclude=n2]"));
 }
 
 TEST_F(Settle, KeepsTheCodeOfAStepThatNeverBegan) {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
-#include <array>
+#include <utility>
 
 #include <mastic/core/file.hpp>
 
@@ -77,35 +77,34 @@ TEST(RunRecord, KeepsTheHistoryOldestFirst) {
     EXPECT_EQ(third.restarts[1].reason, "second");
 }
 
-// Starts as {first step, last step, exit code}; -1: killed without a word.
-int fruitless(const std::vector<std::array<int, 3>>& starts) {
+// Starts as {first step, exit code}; -1: killed without a word.
+int fruitless(const std::vector<std::pair<int, int>>& starts, int checkpoint) {
     RunRecord record;
-    for (const auto& [first, last, code] : starts) {
-        record.restarts.emplace_back();
-        record.restarts.back().first_step = first;
-        record.restarts.back().last_step = last;
+    for (const auto& [first, code] : starts) {
+        RunAttempt& attempt = record.restarts.emplace_back();
+        attempt.first_step = first;
         if (code >= 0) {
-            record.restarts.back().exit_code = code;
+            attempt.exit_code = code;
         }
     }
     record.attempt = record.restarts.back();
     record.restarts.pop_back();
-    return fruitless_attempts(record);
+    return fruitless_attempts(record, checkpoint);
 }
 
 TEST(FruitlessAttempts, AreTheNewestInARowWithoutANewCheckpoint) {
-    EXPECT_EQ(fruitless({{0, 10, 75}}), 0);
-    EXPECT_EQ(fruitless({{0, 0, 75}}), 1);
-    EXPECT_EQ(fruitless({{0, 0, 75}, {0, 0, 75}, {0, 0, 75}}), 3);
-    EXPECT_EQ(fruitless({{0, 0, 75}, {0, 10, 75}, {10, 10, 75}}), 1);
-    EXPECT_EQ(fruitless({{0, 0, 75}, {0, 0, 75}, {0, 5, 75}}), 0);
-    // Killed at step 30 with a checkpoint of step 20, then without one.
-    EXPECT_EQ(fruitless({{0, 30, -1}, {20, 20, 75}}), 1);
-    EXPECT_EQ(fruitless({{20, 30, -1}, {20, 20, 75}}), 2);
-    // What somebody started anew after a failure counts from there.
-    EXPECT_EQ(fruitless({{0, 0, 75}, {0, 5, 8}, {0, 0, 75}}), 1);
+    EXPECT_EQ(fruitless({{0, 75}}, 10), 0);
+    EXPECT_EQ(fruitless({{0, 75}}, 0), 1);
+    EXPECT_EQ(fruitless({{0, 75}, {0, 75}, {0, 75}}, 0), 3);
+    EXPECT_EQ(fruitless({{0, 75}, {0, 75}, {10, 75}}, 10), 1);
+    EXPECT_EQ(fruitless({{0, 75}, {0, 75}, {0, 75}}, 5), 0);
+    // Killed, or with a lost node: with a checkpoint of step 20, then without one.
+    EXPECT_EQ(fruitless({{0, -1}, {20, 75}}, 20), 1);
+    EXPECT_EQ(fruitless({{20, -1}, {20, 7}, {20, 7}}, 20), 3);
+    // What somebody started anew after another failure counts from there.
+    EXPECT_EQ(fruitless({{0, 75}, {0, 8}, {0, 75}}, 0), 1);
     // A checkpoint that was lost is no progress.
-    EXPECT_EQ(fruitless({{20, 20, 75}, {10, 10, 75}}), 2);
+    EXPECT_EQ(fruitless({{20, 75}, {10, 75}}, 10), 2);
 }
 
 TEST(RunRecord, AcceptsKeysItDoesNotKnow) {

@@ -7,6 +7,7 @@
 
 #include <mastic/core/error.hpp>
 #include <mastic/job/batch/shell_words.hpp>
+#include <mastic/job/host_list.hpp>
 #include <mastic/job/signals.hpp>
 
 namespace mastic::job {
@@ -58,11 +59,14 @@ Verdict judge(const RunEnd& end, JobFate fate, int max_restarts) {
     if (end.code == 0) {
         return {false, "the run is done"};
     }
-    if (end.code != requeue_code) {
+    const bool lost = end.code == static_cast<int>(ExitCode::collective) && !end.lost_nodes.empty();
+    if (end.code != requeue_code && !lost) {
         return {false,
                 "the run failed with code " + std::to_string(end.code) + how + "; it is not started again"};
     }
-    const std::string stopped = "the run was stopped" + how;
+    const std::string stopped =
+        (lost ? compress_host_list(end.lost_nodes) + " went away and the run ended" : "the run was stopped") +
+        how;
     if (fate == JobFate::requeued) {
         return {false, stopped + "; Slurm has requeued this job, which will go on"};
     }
@@ -85,12 +89,16 @@ bool stopped_at_start(int launcher_code) {
 }
 
 std::vector<std::string> resubmission(const SlurmJob& job, const Environment& environment,
-                                      const std::string& script, const std::vector<std::string>& arguments) {
+                                      const std::string& script, const std::vector<std::string>& arguments,
+                                      const std::vector<std::string>& lost_nodes) {
     // Slurm sets SLURM_RESTART_COUNT only in jobs that it has requeued: this job's must not reach the next.
     std::vector<std::string> command{"env",        "-u",           "SLURM_RESTART_COUNT", "sbatch",
                                      "--parsable", "--export=ALL", "--open-mode=append"};
     if (const auto id = environment("SLURM_JOB_ID")) {
         command.push_back("--dependency=afterany:" + *id);
+    }
+    if (!lost_nodes.empty()) {
+        command.push_back("--exclude=" + compress_host_list(lost_nodes));
     }
     for (const auto& [field, option] : kept_fields) {
         if (const auto found = job.find(field); found != job.end()) {

@@ -30,12 +30,21 @@ TEST(Judge, GoesOnOnlyAfterAStopWithACheckpoint) {
         {75, 4, JobFate::running, false, "given up"},  {75, 4, JobFate::requeued, false, "requeued"},
     };
     for (const Row& row : rows) {
-        const Verdict verdict = judge({row.code, row.fruitless, "how"}, row.fate, 3);
+        const Verdict verdict = judge({row.code, row.fruitless, {}, "how"}, row.fate, 3);
         EXPECT_EQ(verdict.again, row.again) << row.code << " " << row.fruitless << " " << to_string(row.fate);
         EXPECT_THAT(verdict.reason, HasSubstr(row.why));
     }
-    EXPECT_FALSE(judge({75, 1, ""}, JobFate::running, 0).again);
-    EXPECT_TRUE(judge({75, 0, ""}, JobFate::running, 0).again);
+    EXPECT_FALSE(judge({75, 1, {}, ""}, JobFate::running, 0).again);
+    EXPECT_TRUE(judge({75, 0, {}, ""}, JobFate::running, 0).again);
+}
+
+TEST(Judge, GoesOnWithoutALostNode) {
+    const RunEnd end{7, 1, {"n4"}, "lost rank 3"};
+    EXPECT_TRUE(judge(end, JobFate::running, 3).again);
+    EXPECT_THAT(judge(end, JobFate::running, 3).reason, HasSubstr("n4 went away"));
+    EXPECT_FALSE(judge(end, JobFate::running, 0).again);
+    EXPECT_FALSE(judge(end, JobFate::requeued, 3).again);
+    EXPECT_FALSE(judge({8, 1, {"n4"}, "not finite"}, JobFate::running, 3).again);
 }
 
 TEST(Judge, TakesAStopSignalDuringTheStartForAStop) {
@@ -58,10 +67,10 @@ TEST(Resubmission, KeepsWhatTheJobHas) {
         {"NumNodes", "2"}, {"TimeLimit", "00:10:00"}, {"Partition", "scav"}, {"StdOut", "/x/a-1.log"}};
     const auto command = resubmission(
         job, variables({{"SLURM_JOB_ID", "7"}, {"SLURM_JOB_NAME", "my run"}, {"SLURM_NTASKS_PER_NODE", "3"}}),
-        "/spool/script", {"c.toml", "--run.dir", "a b"});
+        "/spool/script", {"c.toml", "--run.dir", "a b"}, {"n3", "n4"});
     for (const char* option :
          {"--dependency=afterany:7", "--job-name=my run", "--nodes=2", "--time=00:10:00", "--partition=scav",
-          "--output=/x/a-1.log", "--open-mode=append", "--ntasks-per-node=3"}) {
+          "--output=/x/a-1.log", "--open-mode=append", "--exclude=n[3-4]", "--ntasks-per-node=3"}) {
         EXPECT_THAT(command, Contains(option));
     }
     EXPECT_THAT(command, Not(Contains(HasSubstr("--account"))));
@@ -73,14 +82,14 @@ TEST(Resubmission, KeepsWhatTheJobHas) {
 }
 
 TEST(Resubmission, OfATaskOfAnArrayIsThatTaskAlone) {
-    const auto command = resubmission({}, variables({{"SLURM_ARRAY_TASK_ID", "12"}}), "s", {});
+    const auto command = resubmission({}, variables({{"SLURM_ARRAY_TASK_ID", "12"}}), "s", {}, {});
     EXPECT_THAT(command, Contains("--array=12"));
 }
 
 TEST(Resubmission, AsksForGpusAsTheJobDid) {
     const SlurmJob job = {{"TresPerNode", "gres:gpu:a100:2,gres:shard:1"}};
-    EXPECT_THAT(resubmission(job, variables({}), "s", {}), Contains("--gres=gpu:a100:2,shard:1"));
-    const auto command = resubmission(job, variables({{"SLURM_GPUS_PER_NODE", "a100:2"}}), "s", {});
+    EXPECT_THAT(resubmission(job, variables({}), "s", {}, {}), Contains("--gres=gpu:a100:2,shard:1"));
+    const auto command = resubmission(job, variables({{"SLURM_GPUS_PER_NODE", "a100:2"}}), "s", {}, {});
     EXPECT_THAT(command, Contains("--gpus-per-node=a100:2"));
     EXPECT_THAT(command, Not(Contains(HasSubstr("--gres"))));
 }

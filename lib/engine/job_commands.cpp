@@ -90,8 +90,9 @@ class Settlement {
   private:
     job::RunEnd end_of(const report::RunRecord& record) const {
         const report::RunAttempt& attempt = record.attempt;
+        const bool stopped = attempt.exit_code == static_cast<int>(ExitCode::requeue);
         return {*attempt.exit_code, report::fruitless_attempts(record, newest_checkpoint_step()), {},
-                attempt.reason + ", at step " + std::to_string(attempt.last_step)};
+                attempt.reason + (stopped ? ", at step " + std::to_string(attempt.last_step) : "")};
     }
 
     std::int64_t newest_checkpoint_step() const {

@@ -242,8 +242,10 @@ void ControlPlane::look_after_links() {
             links_.erase(id);
         } else if (loss) {
             const bool tell = !open.closing;
-            if (open.incoming && open.link->refused_by_us() && !std::exchange(warned_, true)) {
-                spdlog::warn("closed a connection that could not prove to be of this run; later ones without a message");
+            if (open.link->refused_by_us() && !std::exchange(warned_, true)) {
+                spdlog::warn("a process that {} could not prove to have the secret of this run; later ones are dropped "
+                             "without a message",
+                             open.incoming ? "called" : "was called");
             }
             links_.erase(id);
             if (tell) {

@@ -109,7 +109,7 @@ void SimulatedProcess::refused(const std::string& why) {
     last_words = why;
 }
 
-void SimulatedProcess::sent_back(const std::string& dbg) {
+void SimulatedProcess::sent_back(const std::string&) {
     doing = Doing::nothing;
     broken = false;
     applied = {};
@@ -117,7 +117,7 @@ void SimulatedProcess::sent_back(const std::string& dbg) {
     generation = {};
 }
 
-void SimulatedProcess::abandoned(GenerationId dbg_g, const std::string& dbg_why) {
+void SimulatedProcess::abandoned(GenerationId, const std::string&) {
     if (generation.id == 0) {
         doing = Doing::reporting;
         ready_at = world.now;

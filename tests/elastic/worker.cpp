@@ -2,7 +2,7 @@
 // sum of a step is the same whoever takes part: a state in which a step is missing, or counted twice, shows.
 //
 // usage: elastic_worker DIRECTORY RECORD [STEPS [STEP_MS [SNAPSHOT_KB [RATE_KB [VERSION]]]]]
-// SIGTERM: leaves. RECORD gets a line per event: "step STEP HASH GENERATION MEMBERS", "joined STEP", "left STEP", ...
+// SIGTERM: leaves. RECORD gets a line per event: "step STEP HASH GENERATION MEMBERS UNIX_MICROSECONDS", "joined STEP", "left STEP", ...
 #include <chrono>
 #include <csignal>
 #include <cstdint>
@@ -105,7 +105,10 @@ int work(const WorkerOptions& options) {
         std::memcpy(reduced.data(), &total, sizeof total);
         run.keep(step, elastic::Blob::of(std::move(reduced)));
         record.write_line("step " + std::to_string(step) + " " + std::to_string(state.sums.hash) + " " +
-                          std::to_string(run.generation().id) + " " + std::to_string(group->size()));
+                          std::to_string(run.generation().id) + " " + std::to_string(group->size()) + " " +
+                          std::to_string(std::chrono::duration_cast<std::chrono::microseconds>(
+                                             std::chrono::system_clock::now().time_since_epoch())
+                                             .count()));
         switch (run.at_boundary(step, pending)) {
             case elastic::Boundary::stays:
                 break;

@@ -13,7 +13,7 @@
 namespace mastic::test {
 
 struct WorkerSettings {
-    std::string directory;  // of the run
+    std::string directory{};  // of the run
     std::int64_t steps = 1'000'000'000;
     int step_ms = 5;
     int snapshot_kb = 1;

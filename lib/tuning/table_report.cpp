@@ -227,9 +227,14 @@ std::string table_page(const TuningTable& table, const std::string& name) {
     }
     if (!table.notes.empty()) {
         page.section("Not measured, or wrong");
+        page.note(std::to_string(table.notes.size()) + (table.notes.size() == 1 ? " place" : " places") +
+                      " where the table knows less than was asked for; a larger --budget measures more.",
+                  report::Tone::warning);
+        std::string all;
         for (const std::string& note : table.notes) {
-            page.note(note, report::Tone::warning);
+            all += note + "\n";
         }
+        page.details("What was left out", all);
     }
     return page.str();
 }

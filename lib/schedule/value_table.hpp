@@ -1,0 +1,15 @@
+// The allocator's problem for a situation: what each job gets done with each count in the time ahead.
+#pragma once
+
+#include <vector>
+
+#include <mastic/schedule/allocator.hpp>
+#include <mastic/schedule/policy.hpp>
+
+namespace mastic::schedule {
+
+// By expected_progress(), with the throughput given, relative to one node.
+JobValues value_table(const JobState& job, const ThroughputCurve& speed_up, double now_s, double horizon_s,
+                      const RescaleCosts& costs);
+
+}  // namespace mastic::schedule

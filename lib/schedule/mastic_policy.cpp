@@ -40,6 +40,8 @@ class Mastic : public Policy {
         job.profile.observe(nodes, rate, error_of_a_second / std::sqrt(std::max(1.0, seconds)));
         job.work += seconds * job.profile.speed_up().at(nodes);
         job.seconds += seconds;
+        job.steady_s = nodes == job.steady_nodes ? job.steady_s + seconds : seconds;
+        job.steady_nodes = nodes;
         if (probe_ && probe_->job == id && probe_->nodes == nodes) {
             probe_.reset();
         }
@@ -110,6 +112,8 @@ class Mastic : public Policy {
         JobProfile profile;
         double work = 0;     // node-seconds of one node, as far as it was measured
         double seconds = 0;  // in which it was measured
+        int steady_nodes = 0;
+        double steady_s = 0;  // on so many nodes until now
     };
     struct Probe {
         JobId job;
@@ -151,15 +155,15 @@ class Mastic : public Policy {
         }
         const JobState& job = situation.jobs[worst];
         const JobProfile& profile = known(job.id).profile;
-        const int size = next_probe_size(job, profile, situation.free);
-        if (size == 0 || size == job.nodes.held()) {
-            return;
-        }
-        const ProbeQuestion question{situation, values, allocation, worst, size, horizon, expected_remaining_s(),
-                                     measurement_s, settings_.costs};
-        const ProbeEstimate estimate = estimate_probe(question, profile);
-        if (estimate.pays()) {
-            start_probe(question, estimate, targets);
+        for (const int size : probe_sizes(job, profile, situation.nodes() / 2)) {
+            const ProbeQuestion question{situation, values,  allocation,           worst,
+                                         size,      horizon, use_of_probe_s(job.id), measurement_s,
+                                         settings_.costs};
+            const ProbeEstimate estimate = estimate_probe(question, profile);
+            if (estimate.pays()) {
+                start_probe(question, estimate, targets);
+                return;
+            }
         }
     }
 
@@ -195,10 +199,15 @@ class Mastic : public Policy {
         return text;
     }
 
-    // Half of a job's time is over on average.
-    double expected_remaining_s() const {
+    // How long a job is expected to use what a probe tells. Half of a job's time is over on average, and who has run
+    // for long will run for long. But a job learns by itself when it changes its size for another reason, and who has
+    // kept it for long will keep it for long.
+    double use_of_probe_s(JobId id) {
         constexpr double unknown = 1800;
-        return ended_seconds_.empty() ? unknown : report::median(ended_seconds_) / 2;
+        const Job& job = known(id);
+        const double remaining =
+            std::max(job.seconds, ended_seconds_.empty() ? unknown : report::median(ended_seconds_) / 2);
+        return std::min(remaining, job.steady_s);
     }
 
     // Jobs as this site has had them: its mean curve and those one standard error beside it.

@@ -66,13 +66,15 @@ ProbeEstimate estimate_probe(const ProbeQuestion& question, const JobProfile& pr
     return {gain * question.remaining_s / question.horizon_s, cost_of(question)};
 }
 
-int next_probe_size(const JobState& job, const JobProfile& profile, int free) {
-    for (int size = job.most; size >= std::max(2, job.least); size /= 2) {
-        if (size <= job.nodes.held() + free && profile.relative_error(size) > known_well_enough) {
-            return size;
+std::vector<int> probe_sizes(const JobState& job, const JobProfile& profile, int nodes) {
+    std::vector<int> sizes;
+    for (int size = job.most; size >= std::max(1, job.least); size /= 2) {
+        const bool unknown = profile.relative_error(size) > known_well_enough;
+        if (size <= nodes && size != job.nodes.held() && unknown) {
+            sizes.push_back(size);
         }
     }
-    return 0;
+    return sizes;
 }
 
 }  // namespace mastic::schedule

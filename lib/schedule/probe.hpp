@@ -33,8 +33,7 @@ struct ProbeQuestion {
 // nodes until it is measured, against that without.
 ProbeEstimate estimate_probe(const ProbeQuestion& question, const JobProfile& profile);
 
-// The largest of the sizes most, most / 2, ... that the job and the free nodes allow and that is not known to 3 %; 0 if
-// none.
-int next_probe_size(const JobState& job, const JobProfile& profile, int free);
+// The sizes most, most / 2, ... that the job may be given and that are not known to 3 %, the largest first.
+std::vector<int> probe_sizes(const JobState& job, const JobProfile& profile, int nodes);
 
 }  // namespace mastic::schedule

@@ -1,0 +1,98 @@
+#include <mastic/schedule/command/program.hpp>
+
+#include <cstdio>
+#include <iostream>
+#include <new>
+#include <optional>
+
+#include <mastic/config/parse.hpp>
+#include <mastic/config/requested_text.hpp>
+#include <mastic/core/error.hpp>
+#include <mastic/core/log.hpp>
+#include <mastic/core/version.hpp>
+#include <mastic/schedule/command/command_context.hpp>
+
+namespace mastic::schedule {
+namespace {
+
+config::ProgramInfo describe_program() {
+    config::ProgramInfo program;
+    program.name = "mastic-rescale";
+    program.one_line = "fill idle nodes with trainings that grow and shrink";
+    program.version = version();
+    program.description =
+        "Replays a log of a site with several policies that give its idle nodes to trainings, and says how much they "
+        "would have computed: the gain can be seen before anything is installed.\n\n"
+        "Every key section.key of the TOML file is also a flag and an environment variable. A flag wins over the "
+        "environment, the environment over the file, the file over the default.";
+    program.commands = {
+        {"simulate",
+         "replay a log, compare policies",
+         {{"LOG", "idle nodes as CSV, a job log in SWF, or what sacct -P prints; may be compressed by gzip", true,
+           false},
+          {"OUT", "also write an HTML page there", false, false}},
+         true},
+    };
+    program.examples = {
+        {"sacct -a -P -X -o JobID,State,Start,End,NNodes -S 2026-01-01 -E 2026-02-01 > january.txt",
+         "a month of jobs of a Slurm site"},
+        {"mastic-rescale simulate january.txt january.html --log.nodes 512", "what would its idle nodes have computed?"},
+        {"mastic-rescale simulate log.swf.gz --log.cores_per_node 16 --dry-run", "is the log readable?"},
+    };
+    program.exit_codes = {
+        {0, "done"},
+        {2, "usage or configuration"},
+        {3, "the log is missing or damaged; --strict: it has an odd row"},
+        {5, "input/output: full disk, read-only"},
+        {9, "out of memory"},
+    };
+    return program;
+}
+
+int run(int argc, char** argv) {
+    const config::ProgramInfo program = describe_program();
+    RescaleOptions options;
+    config::Schema schema;
+    declare_rescale_options(schema, options);
+    const config::Invocation invocation =
+        config::parse(program, schema, argc, argv, config::mastic_variables());
+    std::optional<std::string> text = config::requested_text(program, schema, invocation);
+    if (invocation.version) {
+        const LibraryVersions libraries = {{"compiler", "GCC " __VERSION__}};
+        text = invocation.json ? version_json(program.name, libraries) : version_text(program.name, libraries);
+    }
+    if (text) {
+        std::cout << *text;
+        return 0;
+    }
+    if (invocation.command == "simulate") {
+        return simulate_command({options, invocation});
+    }
+    throw Error(ExitCode::usage, "which command?", "simulate; --help describes it");
+}
+
+}  // namespace
+
+int run_mastic_rescale(int argc, char** argv) {
+    try {
+        setup_log({});
+        const int code = run(argc, argv);
+        std::cout.flush();
+        if (!std::cout) {
+            throw Error(ExitCode::io, "cannot write to standard output",
+                        "is the disk or pipe behind it full or closed?");
+        }
+        return code;
+    } catch (const Error& error) {
+        std::fprintf(stderr, "mastic-rescale: %s\n", error.full_message().c_str());
+        return static_cast<int>(error.code());
+    } catch (const std::bad_alloc&) {
+        std::fprintf(stderr, "mastic-rescale: out of memory\n");
+        return static_cast<int>(ExitCode::memory);
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "mastic-rescale: %s\n", error.what());
+        return static_cast<int>(ExitCode::environment);
+    }
+}
+
+}  // namespace mastic::schedule

@@ -1,0 +1,48 @@
+// Every option of mastic-rescale.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <mastic/config/schema.hpp>
+#include <mastic/core/duration.hpp>
+#include <mastic/schedule/simulation.hpp>
+#include <mastic/schedule/site_log.hpp>
+
+namespace mastic::schedule {
+
+struct RescaleOptions {
+    SiteLogOptions log;
+    Seconds log_begin{0};
+    Seconds log_length{0};  // 0: to the end
+
+    std::vector<std::string> policies{"oracle", "none", "fixed", "equal", "greedy", "bftrainer", "malletrain", "mastic"};
+    std::string curves;  // file; "": typical ones
+    int jobs = 10;
+    int least = 1;
+    int most = 64;
+    Seconds median_work{16 * 3600};
+    double spread = 0.8;
+    double noise = 0.02;
+    int seed = 1;
+    int fixed_size = 8;
+    Seconds peer_horizon{120};
+    Seconds own_horizon{0};
+    std::string json;
+    std::string decisions;
+
+    Seconds restart_start{18};
+    Seconds restart_shrink{12};
+    Seconds live_start{18};
+    Seconds live_join{1};
+    Seconds live_leave{2};
+
+    bool strict = false;
+
+    SiteLogOptions site_log() const;
+    SimulationSettings simulation() const;  // without the curves
+};
+
+void declare_rescale_options(config::Schema& schema, RescaleOptions& options);
+
+}  // namespace mastic::schedule

@@ -10,6 +10,7 @@ namespace mastic::schedule {
 namespace {
 
 constexpr int most_nodes = 1'000'000;
+constexpr double latest = 1e10;  // seconds: three centuries
 
 struct Columns {
     std::size_t time;
@@ -43,7 +44,8 @@ class CsvEvents {
         const auto time = parse_number(cells[columns.time]);
         const auto node = parse_integer(cells[columns.node]);
         const auto delta = parse_integer(cells[columns.delta]);
-        if (!time || !node || !delta || (*delta != 1 && *delta != -1) || *node < 0 || *node >= most_nodes) {
+        if (!time || !node || !delta || (*delta != 1 && *delta != -1) || *node < 0 ||
+            *node >= most_nodes || *time > latest) {
             odd_.add(line, "no time, node number and 1 or -1");
         } else if (*time < trace_.end) {
             odd_.add(line, "earlier than the row above");

@@ -13,6 +13,8 @@ constexpr double exponent_error = 0.06;
 constexpr double curvature_error = 0.012;  // of the square of log nodes
 constexpr double step_error = 0.03;        // from one knot to the next, besides the family
 constexpr double level_error = 20;         // of log rate: nothing is known
+constexpr double contradiction = 0.2;      // relative, of a throughput ...
+constexpr double well_known = 0.03;        // ... that was known to this relative error
 constexpr double prior_jobs = 3;           // so many jobs count as much as the initial prior
 
 std::size_t knots_for(int largest) {
@@ -70,7 +72,7 @@ void JobProfile::observe(int nodes, double rate, double relative_error) {
     const double expected = (1 - upper) * mean_[low] + upper * mean_[low + 1];
     const double surprise = std::log(rate) - expected;
     const double total = variance + relative_error * relative_error;
-    if (observations_ > 0 && std::abs(surprise) > std::max(0.2, 4 * std::sqrt(total))) {
+    if (observations_ > 0 && std::abs(surprise) > contradiction && std::sqrt(variance) < well_known) {
         forget();
         observe(nodes, rate, relative_error);
         return;

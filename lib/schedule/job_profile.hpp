@@ -28,7 +28,7 @@ class JobProfile {
     explicit JobProfile(const CurvePrior& prior);
 
     // A steady run on so many nodes: samples per second (or any other unit), with the relative standard error of this
-    // measurement. One that contradicts the profile by 20 % and 4 standard errors makes it forget what it knew.
+    // measurement. One that contradicts by 20 % what was known to 3 % makes the profile forget what it knew.
     void observe(int nodes, double rate, double relative_error);
 
     // Relative to one node, at 0, 1, 2, ... nodes.

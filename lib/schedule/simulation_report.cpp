@@ -103,12 +103,12 @@ report::Svg waste_chart(const SimulationReport& report) {
     report::BarChart chart;
     chart.title = "Where the idle node-hours went";
     chart.unit = "node-hours";
-    chart.segments = {"computing", "starting", "paused", "unused"};
+    chart.segments = {"computing", "starting", "unused", "paused"};  // in the colours of the nodes below
     for (const PolicyRun& run : report.runs) {
         const NodeSeconds& nodes = run.result.nodes;
         chart.bars.push_back({run.kind->name,
-                              {nodes.computing / hour, nodes.starting / hour, nodes.paused / hour,
-                               nodes.unused / hour}});
+                              {nodes.computing / hour, nodes.starting / hour, nodes.unused / hour,
+                               nodes.paused / hour}});
     }
     chart.width = 1144;
     return to_svg(chart);

@@ -17,9 +17,9 @@ void check(std::span<const JobValues> jobs, int nodes) {
     }
     for (std::size_t j = 0; j < jobs.size(); ++j) {
         const auto& value = jobs[j].value;
-        const bool valid = !value.empty() && std::isfinite(value[0]) &&
-                           std::ranges::all_of(
-                               value, [](double v) { return std::isfinite(v) || v == not_allowed; });
+        const bool valid =
+            !value.empty() && std::isfinite(value[0]) &&
+            std::ranges::all_of(value, [](double v) { return std::isfinite(v) || v == not_allowed; });
         if (!valid || value.size() > INT16_MAX) {
             throw Error(ExitCode::usage, "the values of job " + std::to_string(j) +
                                              " are not finite, or none is given for 0 nodes");
@@ -115,7 +115,8 @@ class DynamicProgram {
             const auto option = static_cast<std::int16_t>(i);
             for (int used = first; used <= last; ++used) {
                 const auto at = static_cast<std::size_t>(used - to.low);
-                const double value = before[static_cast<std::size_t>(used - count.nodes - from.low)] + count.value;
+                const double value =
+                    before[static_cast<std::size_t>(used - count.nodes - from.low)] + count.value;
                 choice[at] = value > after[at] ? option : choice[at];
                 after[at] = std::max(value, after[at]);
             }

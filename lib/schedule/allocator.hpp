@@ -31,7 +31,8 @@ struct Allocation {
 };
 
 struct AllocatorLimits {
-    std::size_t exact_cells = std::size_t{500} * 4'000;  // jobs x nodes; above, the concave-hull solution is taken
+    std::size_t exact_cells =
+        std::size_t{500} * 4'000;  // jobs x nodes; above, the concave-hull solution is taken
 };
 
 // Throws Error(usage) for values that break the rules above or nodes < 0.

@@ -6,7 +6,8 @@
 namespace mastic::schedule {
 namespace {
 
-JobValues values_of(const JobState& job, const ThroughputCurve& curve, double horizon_s, const RescaleCosts& costs) {
+JobValues values_of(const JobState& job, const ThroughputCurve& curve, double horizon_s,
+                    const RescaleCosts& costs) {
     JobValues values{job.nodes.held(), {}};
     const double old_rate = curve.at(values.current);
     for (int n = 0; n <= job.most; ++n) {

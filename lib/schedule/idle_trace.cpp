@@ -38,14 +38,15 @@ class CsvEvents {
 
     void add(const std::vector<std::string_view>& cells, const Columns& columns, std::size_t line) {
         if (cells.size() != columns.count) {
-            odd_.add(line, std::to_string(cells.size()) + " cells instead of " + std::to_string(columns.count));
+            odd_.add(line,
+                     std::to_string(cells.size()) + " cells instead of " + std::to_string(columns.count));
             return;
         }
         const auto time = parse_number(cells[columns.time]);
         const auto node = parse_integer(cells[columns.node]);
         const auto delta = parse_integer(cells[columns.delta]);
-        if (!time || !node || !delta || (*delta != 1 && *delta != -1) || *node < 0 ||
-            *node >= most_nodes || *time > latest) {
+        if (!time || !node || !delta || (*delta != 1 && *delta != -1) || *node < 0 || *node >= most_nodes ||
+            *time > latest) {
             odd_.add(line, "no time, node number and 1 or -1");
         } else if (*time < trace_.end) {
             odd_.add(line, "earlier than the row above");

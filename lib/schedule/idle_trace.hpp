@@ -10,8 +10,8 @@
 namespace mastic::schedule {
 
 struct NodeEvent {
-    double time = 0;  // seconds from the trace's beginning
-    int node = 0;     // from 0
+    double time = 0;    // seconds from the trace's beginning
+    int node = 0;       // from 0
     bool idle = false;  // becomes idle; false: is taken
 };
 

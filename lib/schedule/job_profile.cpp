@@ -18,7 +18,8 @@ constexpr double well_known = 0.03;        // ... that was known to this relativ
 constexpr double prior_jobs = 3;           // so many jobs count as much as the initial prior
 
 std::size_t knots_for(int largest) {
-    return std::max<std::size_t>(2, static_cast<std::size_t>(std::bit_width(static_cast<unsigned>(largest - 1))) + 1);
+    return std::max<std::size_t>(
+        2, static_cast<std::size_t>(std::bit_width(static_cast<unsigned>(largest - 1))) + 1);
 }
 
 }  // namespace
@@ -33,9 +34,10 @@ CurvePrior CurvePrior::uninformed(int largest) {
         prior.mean.push_back(prior_exponent * x);
         for (std::size_t k = 0; k < knots; ++k) {
             const double other = static_cast<double>(k + 1) * std::numbers::ln2;
-            prior.covariance[i * knots + k] = exponent_error * exponent_error * x * other +
-                                              curvature_error * curvature_error * x * x * other * other +
-                                              step_error * step_error * static_cast<double>(std::min(i, k) + 1);
+            prior.covariance[i * knots + k] =
+                exponent_error * exponent_error * x * other +
+                curvature_error * curvature_error * x * x * other * other +
+                step_error * step_error * static_cast<double>(std::min(i, k) + 1);
         }
     }
     return prior;

@@ -48,7 +48,8 @@ class MalleTrain : public Policy {
         const auto curve = [&](std::size_t j) -> const ThroughputCurve& {
             return profiles_[situation.jobs[j].id].curve;
         };
-        std::vector<Target> targets = bftrainer_targets(rest, settings_.horizon_s, settings_.costs, curve, probing);
+        std::vector<Target> targets =
+            bftrainer_targets(rest, settings_.horizon_s, settings_.costs, curve, probing);
         for (std::size_t j = 0; j < targets.size(); ++j) {
             if (probing[j]) {
                 targets[j] = probes[j];
@@ -86,7 +87,8 @@ class MalleTrain : public Policy {
             profile.probing = false;
             return {held, ""};
         }
-        const int next = std::max(job.least, static_cast<int>(std::bit_floor(static_cast<unsigned>(held - 1))));
+        const int next =
+            std::max(job.least, static_cast<int>(std::bit_floor(static_cast<unsigned>(held - 1))));
         wake_ = std::min(wake_, now_s + settings_.costs.shrink_s + measurement_s);
         return {next, "probe: the next smaller size"};
     }

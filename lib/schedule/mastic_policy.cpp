@@ -27,8 +27,8 @@ constexpr double measurement_s = 20;
 constexpr std::size_t remembered_jobs = 200;
 
 const PolicyKind& own_kind() {
-    return *std::ranges::find_if(policy_kinds(),
-                                 [](const PolicyKind& kind) { return std::strcmp(kind.name, "mastic") == 0; });
+    return *std::ranges::find_if(
+        policy_kinds(), [](const PolicyKind& kind) { return std::strcmp(kind.name, "mastic") == 0; });
 }
 
 class Mastic : public Policy {
@@ -74,8 +74,8 @@ class Mastic : public Policy {
         const double horizon = horizon_s(situation);
         std::vector<JobValues> values;
         for (const JobState& job : situation.jobs) {
-            values.push_back(
-                value_table(job, known(job.id).profile.speed_up(), situation.now_s, horizon, settings_.costs));
+            values.push_back(value_table(job, known(job.id).profile.speed_up(), situation.now_s, horizon,
+                                         settings_.costs));
             if (probe_ && probe_->job == job.id) {
                 hold(values.back());
             }
@@ -124,7 +124,8 @@ class Mastic : public Policy {
     Job& known(JobId id) { return jobs_.try_emplace(id, Job{JobProfile(site_.prior())}).first->second; }
 
     double horizon_s(const Situation& situation) const {
-        const double wanted = settings_.fixed_horizon_s > 0 ? settings_.fixed_horizon_s : horizon_.horizon_s();
+        const double wanted =
+            settings_.fixed_horizon_s > 0 ? settings_.fixed_horizon_s : horizon_.horizon_s();
         return std::max(shortest_horizon_s, std::min(wanted, situation.residual_life_s));
     }
 
@@ -156,9 +157,9 @@ class Mastic : public Policy {
         const JobState& job = situation.jobs[worst];
         const JobProfile& profile = known(job.id).profile;
         for (const int size : probe_sizes(job, profile, situation.nodes() / 2)) {
-            const ProbeQuestion question{situation, values,  allocation,           worst,
-                                         size,      horizon, use_of_probe_s(job.id), measurement_s,
-                                         settings_.costs};
+            const ProbeQuestion question{
+                situation,     values,         allocation, worst, size, horizon, use_of_probe_s(job.id),
+                measurement_s, settings_.costs};
             const ProbeEstimate estimate = estimate_probe(question, profile);
             if (estimate.pays()) {
                 start_probe(question, estimate, targets);
@@ -168,7 +169,8 @@ class Mastic : public Policy {
     }
 
     // The job gets the probed size, the others the best of what is left.
-    void start_probe(const ProbeQuestion& question, const ProbeEstimate& estimate, std::vector<Target>& targets) {
+    void start_probe(const ProbeQuestion& question, const ProbeEstimate& estimate,
+                     std::vector<Target>& targets) {
         std::vector<JobValues> values(question.values.begin(), question.values.end());
         values[question.job].value.assign(1, 0.0);
         values[question.job].current = 0;
@@ -181,7 +183,8 @@ class Mastic : public Policy {
                       estimate.gain, estimate.cost);
         targets[question.job] = {question.nodes, text};
         const double wait = settings_.costs.start_s + settings_.costs.join_s + 1.5 * measurement_s;
-        probe_ = Probe{question.situation.jobs[question.job].id, question.nodes, question.situation.now_s + wait};
+        probe_ =
+            Probe{question.situation.jobs[question.job].id, question.nodes, question.situation.now_s + wait};
     }
 
     static std::string reason(const JobValues& values, int target, double horizon) {
@@ -193,8 +196,9 @@ class Mastic : public Policy {
         const bool grows = target > values.current;
         char text[120];
         std::snprintf(text, sizeof text,
-                      grows ? "gains %.0f node-seconds of work within %.0f s, what its start costs counted"
-                            : "its nodes gain more elsewhere than the %.0f node-seconds it loses within %.0f s",
+                      grows
+                          ? "gains %.0f node-seconds of work within %.0f s, what its start costs counted"
+                          : "its nodes gain more elsewhere than the %.0f node-seconds it loses within %.0f s",
                       std::abs(gain), horizon);
         return text;
     }

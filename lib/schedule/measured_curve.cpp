@@ -33,9 +33,9 @@ double MeasuredCurve::rate(int nodes) const {
         upper = std::next(upper);
     }
     const auto lower = std::prev(upper);
-    const double exponent = std::clamp(std::log(upper->second / lower->second) /
-                                           std::log(static_cast<double>(upper->first) / lower->first),
-                                       0.0, 1.1);
+    const double exponent = std::clamp(
+        std::log(upper->second / lower->second) / std::log(static_cast<double>(upper->first) / lower->first),
+        0.0, 1.1);
     return lower->second * std::pow(static_cast<double>(nodes) / lower->first, exponent);
 }
 

@@ -49,7 +49,10 @@ NodePool::Cohorts::iterator NodePool::choose(int count, const std::vector<double
     // Lower is better: first the kind of fit, then the size.
     const auto rank = [&](const Cohorts::value_type& cohort) {
         const int size = static_cast<int>(cohort.second.size());
-        const int kind = std::ranges::count(held, cohort.first) > 0 ? 0 : size == count ? 1 : size < count ? 2 : 3;
+        const int kind = std::ranges::count(held, cohort.first) > 0 ? 0
+                         : size == count                            ? 1
+                         : size < count                             ? 2
+                                                                    : 3;
         return std::pair(kind, kind == 2 ? -size : size);
     };
     return std::ranges::min_element(cohorts_, {}, rank);

@@ -34,7 +34,7 @@ class NodePool {
 
     bool by_cohort_;
     int size_ = 0;
-    Cohorts cohorts_;               // by cohort, or all under one key
+    Cohorts cohorts_;              // by cohort, or all under one key
     std::map<int, double> since_;  // by node
 };
 

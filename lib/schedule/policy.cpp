@@ -21,7 +21,8 @@ std::string broken_rule(const std::vector<Target>& targets, const Situation& sit
         }
         sum += nodes;
     }
-    return sum > situation.nodes() ? std::to_string(sum) + " nodes of " + std::to_string(situation.nodes()) : "";
+    return sum > situation.nodes() ? std::to_string(sum) + " nodes of " + std::to_string(situation.nodes())
+                                   : "";
 }
 
 std::vector<Target> present_map(const Situation& situation, const std::string& why) {
@@ -56,15 +57,17 @@ const std::vector<PolicyKind>& policy_kinds() {
     static const std::vector<PolicyKind> kinds = {
         {"oracle", "knows all curves and rescales for free", false, false, true, false, make_oracle},
         {"none", "leaves idle nodes idle", false, false, false, false, make_none},
-        {"fixed", "jobs of a fixed size, which stop when they lose a node", false, true, false, false, make_fixed},
+        {"fixed", "jobs of a fixed size, which stop when they lose a node", false, true, false, false,
+         make_fixed},
         {"equal", "all jobs get the same number of nodes", false, false, false, false, make_equal_share},
-        {"greedy", "free nodes go where they add most; none is taken away", false, false, true, false, make_greedy},
+        {"greedy", "free nodes go where they add most; none is taken away", false, false, true, false,
+         make_greedy},
         {"bftrainer", "given curves; BFTrainer's objective with a fixed horizon", false, false, true, false,
          make_bftrainer},
-        {"malletrain", "the same with curves from MalleTrain's probes, largest size first", false, false, false,
-         false, make_malletrain},
-        {"mastic", "learned curves, growth that stops nobody, nodes placed by when they became idle", true, false,
-         false, true, make_mastic},
+        {"malletrain", "the same with curves from MalleTrain's probes, largest size first", false, false,
+         false, false, make_malletrain},
+        {"mastic", "learned curves, growth that stops nobody, nodes placed by when they became idle", true,
+         false, false, true, make_mastic},
     };
     return kinds;
 }

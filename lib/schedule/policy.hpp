@@ -29,8 +29,8 @@ struct JobState {
 struct Situation {
     double now_s = 0;
     std::vector<JobState> jobs;
-    int free = 0;                    // idle nodes that no job has
-    double residual_life_s = 600;    // predicted: how much longer a node of the pool stays idle, mean
+    int free = 0;                  // idle nodes that no job has
+    double residual_life_s = 600;  // predicted: how much longer a node of the pool stays idle, mean
 
     int nodes() const;  // free ones and those of the jobs
 };
@@ -57,21 +57,21 @@ class Policy {
 
 struct PolicySettings {
     RescaleCosts costs;
-    int most = 64;             // nodes of a job
-    double horizon_s = 120;    // of bftrainer and malletrain
+    int most = 64;               // nodes of a job
+    double horizon_s = 120;      // of bftrainer and malletrain
     double fixed_horizon_s = 0;  // of mastic: 0: a share of the predicted lives, tuned
     int fixed_size = 8;
-    int slots = 10;            // jobs at a time, for tuning by replay
+    int slots = 10;  // jobs at a time, for tuning by replay
     std::uint64_t seed = 1;
 };
 
 struct PolicyKind {
     const char* name;
     const char* description;
-    bool live;            // rescales as mastic does; otherwise by stopping and restarting
-    bool rigid;           // a job that loses a node stops
-    bool given_curves;    // is told the throughput curves
-    bool by_cohort;       // nodes that became idle together stay together
+    bool live;          // rescales as mastic does; otherwise by stopping and restarting
+    bool rigid;         // a job that loses a node stops
+    bool given_curves;  // is told the throughput curves
+    bool by_cohort;     // nodes that became idle together stay together
     std::unique_ptr<Policy> (*make)(const PolicySettings&);
 };
 

@@ -49,7 +49,8 @@ double cost_of(const ProbeQuestion& question) {
     const double with = allocate(values, question.situation.nodes()).value;
     const bool grows = question.nodes > question.values[question.job].current;
     const double needed = question.measure_s + (grows ? question.costs.start_s : question.costs.shrink_s);
-    const double lost = std::max(0.0, question.allocation.value - with) * std::min(1.0, needed / question.horizon_s);
+    const double lost =
+        std::max(0.0, question.allocation.value - with) * std::min(1.0, needed / question.horizon_s);
     // Afterwards the nodes that moved move back: they start again, and the job stands still once more.
     const double rate_per_node = forced / question.horizon_s / question.nodes;
     const int moved = std::abs(question.nodes - question.allocation.nodes[question.job]);
@@ -62,7 +63,8 @@ double cost_of(const ProbeQuestion& question) {
 ProbeEstimate estimate_probe(const ProbeQuestion& question, const JobProfile& profile) {
     const ThroughputCurve& believed = profile.speed_up();
     const double shift = profile.relative_error(question.nodes) / std::log(std::max(2, question.nodes));
-    const double gain = (gain_if(question, bent(believed, shift)) + gain_if(question, bent(believed, -shift))) / 2;
+    const double gain =
+        (gain_if(question, bent(believed, shift)) + gain_if(question, bent(believed, -shift))) / 2;
     return {gain * question.remaining_s / question.horizon_s, cost_of(question)};
 }
 

@@ -58,8 +58,8 @@ class Replay {
         const JobId id = next_id_++;
         const Training training = training_of(workload_, id);
         const NamedCurve& curve = workload_.curves[training.curve];
-        return ReplayJob(id, training.work, curve.curve, relative_[training.curve],
-                         workload_.least, options_.costs);
+        return ReplayJob(id, training.work, curve.curve, relative_[training.curve], workload_.least,
+                         options_.costs);
     }
 
     double next_time() const {

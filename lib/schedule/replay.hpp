@@ -50,7 +50,7 @@ struct ReplayResult {
     long departures = 0;  // trainings that lost nodes
     long finished = 0;    // trainings
     long decisions = 0;
-    long kept = 0;        // decisions that failed, so that the map stayed
+    long kept = 0;  // decisions that failed, so that the map stayed
     std::vector<ReplaySample> samples;
     std::vector<NodeSpan> spans;  // of the watched nodes
 };
@@ -69,7 +69,7 @@ struct ReplayOptions {
     double learn_every_s = 86'400;  // the policy is offered this much of the log so far; 0: never
     double watch_from_s = 0;        // spans are recorded of these nodes, within this time
     double watch_to_s = 0;
-    std::vector<int> watched;  // ascending
+    std::vector<int> watched;                                // ascending
     std::function<void(const DecisionRecord&)> on_decision;  // of each change
 };
 

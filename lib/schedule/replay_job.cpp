@@ -16,8 +16,8 @@ constexpr double shortest_measurement_s = 20;
 
 }  // namespace
 
-ReplayJob::ReplayJob(JobId id, double work, const ThroughputCurve& curve, const ThroughputCurve& relative, int least,
-                     const RescaleCosts& costs)
+ReplayJob::ReplayJob(JobId id, double work, const ThroughputCurve& curve, const ThroughputCurve& relative,
+                     int least, const RescaleCosts& costs)
     : id_(id), work_(work), curve_(&curve), relative_(&relative), least_(least), costs_(costs) {}
 
 JobNodes ReplayJob::nodes() const {
@@ -162,7 +162,8 @@ std::optional<ReplayJob::Measurement> ReplayJob::measurement(double now, double 
     }
     steady_since_ = now;
     const double error = noise * std::sqrt(shortest_measurement_s / seconds);
-    const std::uint64_t stream = CounterRandom::derive(seed ^ 0x6d65617375726564u, static_cast<std::uint64_t>(id_));
+    const std::uint64_t stream =
+        CounterRandom::derive(seed ^ 0x6d65617375726564u, static_cast<std::uint64_t>(id_));
     const double factor = std::max(0.1, 1 + error * normal_draw(stream, measurements_++));
     return Measurement{running_, curve_->at(running_) * factor, seconds};
 }

@@ -28,8 +28,9 @@ Columns columns_of(std::string_view header, const std::string& source) {
     const auto required = [&](std::string_view name) {
         const auto found = column(names, name);
         if (!found) {
-            throw Error(ExitCode::data, source + ": no column '" + std::string(name) + "' in the header",
-                        "export it with: sacct -a -P -X -o JobID,State,Start,End,NNodes -S FIRST_DAY -E LAST_DAY");
+            throw Error(
+                ExitCode::data, source + ": no column '" + std::string(name) + "' in the header",
+                "export it with: sacct -a -P -X -o JobID,State,Start,End,NNodes -S FIRST_DAY -E LAST_DAY");
         }
         return *found;
     };
@@ -84,7 +85,8 @@ JobLog parse_sacct(std::string_view text, OddRows& odd) {
         }
         // -p ends each line with a separator, header included; -P does not.
         const auto cells = split(line, '|');
-        std::string why = std::to_string(cells.size()) + " cells instead of " + std::to_string(columns->count);
+        std::string why =
+            std::to_string(cells.size()) + " cells instead of " + std::to_string(columns->count);
         if (is_step(cells, *columns)) {
             continue;
         }

@@ -37,7 +37,8 @@ std::vector<std::vector<std::string>> rows_of(const std::vector<PolicyRun>& runs
         const NodeSeconds& nodes = run.result.nodes;
         rows.push_back({run.kind->name, node_hours(run.result.progress),
                         run.efficiency ? fixed(*run.efficiency, 4) : "-",
-                        percent(share(nodes.computing, nodes.given)), percent(share(nodes.starting, nodes.given)),
+                        percent(share(nodes.computing, nodes.given)),
+                        percent(share(nodes.starting, nodes.given)),
                         percent(share(nodes.paused, nodes.given)), percent(share(nodes.unused, nodes.given)),
                         grouped(run.result.rescales), grouped(run.result.finished)});
     }
@@ -45,10 +46,14 @@ std::vector<std::vector<std::string>> rows_of(const std::vector<PolicyRun>& runs
 }
 
 constexpr const char* definitions =
-    "Progress is counted in node-hours of one node: a training on n nodes makes rate(n) / rate(1) of them an hour. "
-    "Efficiency is progress / progress of the oracle, which knows all throughput curves and rescales for free, on the "
-    "same log and the same queue of trainings. Of the idle node-seconds, computing are those in which a training ran; "
-    "wasted are the others: starting (given to a training that does not use them yet), paused (a training stands still "
+    "Progress is counted in node-hours of one node: a training on n nodes makes rate(n) / rate(1) of them an "
+    "hour. "
+    "Efficiency is progress / progress of the oracle, which knows all throughput curves and rescales for "
+    "free, on the "
+    "same log and the same queue of trainings. Of the idle node-seconds, computing are those in which a "
+    "training ran; "
+    "wasted are the others: starting (given to a training that does not use them yet), paused (a training "
+    "stands still "
     "because its nodes change) and unused.";
 
 const PolicyRun* find_run(const SimulationReport& report, std::string_view name) {
@@ -106,9 +111,9 @@ report::Svg waste_chart(const SimulationReport& report) {
     chart.segments = {"computing", "starting", "unused", "paused"};  // in the colours of the nodes below
     for (const PolicyRun& run : report.runs) {
         const NodeSeconds& nodes = run.result.nodes;
-        chart.bars.push_back({run.kind->name,
-                              {nodes.computing / hour, nodes.starting / hour, nodes.unused / hour,
-                               nodes.paused / hour}});
+        chart.bars.push_back(
+            {run.kind->name,
+             {nodes.computing / hour, nodes.starting / hour, nodes.unused / hour, nodes.paused / hour}});
     }
     chart.width = 1144;
     return to_svg(chart);
@@ -134,12 +139,15 @@ std::vector<report::Tile> tiles_of(const SimulationReport& report) {
     const PolicyRun& run = shown_run(report);
     std::vector<report::Tile> tiles = {
         {"idle", node_hours(trace.idle_node_seconds()), "node-hours in " + human(Seconds(trace.end))},
-        {"progress", node_hours(run.result.progress), std::string("node-hours of one node, by ") + run.kind->name}};
+        {"progress", node_hours(run.result.progress),
+         std::string("node-hours of one node, by ") + run.kind->name}};
     if (run.efficiency) {
         tiles.push_back({"efficiency", percent(*run.efficiency), "of the oracle"});
     }
-    if (const PolicyRun* fixed_size = find_run(report, "fixed"); fixed_size && fixed_size->result.progress > 0) {
-        tiles.push_back({"gain", report::significant(run.result.progress / fixed_size->result.progress, 3) + "x",
+    if (const PolicyRun* fixed_size = find_run(report, "fixed");
+        fixed_size && fixed_size->result.progress > 0) {
+        tiles.push_back({"gain",
+                         report::significant(run.result.progress / fixed_size->result.progress, 3) + "x",
                          "over jobs of a fixed size"});
     }
     return tiles;
@@ -163,7 +171,9 @@ std::string describe(const IdleTrace& trace) {
 std::string simulation_text(const SimulationReport& report) {
     std::string text = report.log_name + ": " + describe(report.log->trace) + "\n\n";
     text += report::to_text({header, rows_of(report.runs)});
-    text += "\nprogress in node-hours of one node; efficiency = progress / progress of the oracle; the shares are of the ";
+    text +=
+        "\nprogress in node-hours of one node; efficiency = progress / progress of the oracle; the shares "
+        "are of the ";
     return text + node_hours(report.log->trace.idle_node_seconds()) + " idle node-hours\n";
 }
 
@@ -190,19 +200,18 @@ std::string simulation_json(const SimulationReport& report) {
         policies.push_back(std::move(entry));
     }
     const IdleTrace& trace = report.log->trace;
-    const nlohmann::ordered_json document = {
-        {"format", 1},
-        {"log",
-         {{"name", report.log_name},
-          {"format", report.log->format},
-          {"nodes", trace.nodes},
-          {"seconds", trace.end},
-          {"idle_node_s", trace.idle_node_seconds()},
-          {"odd_rows", report.log->odd.count()},
-          {"note", report.log->note}}},
-        {"seed", report.settings->workload.seed},
-        {"jobs", report.settings->workload.slots},
-        {"policies", std::move(policies)}};
+    const nlohmann::ordered_json document = {{"format", 1},
+                                             {"log",
+                                              {{"name", report.log_name},
+                                               {"format", report.log->format},
+                                               {"nodes", trace.nodes},
+                                               {"seconds", trace.end},
+                                               {"idle_node_s", trace.idle_node_seconds()},
+                                               {"odd_rows", report.log->odd.count()},
+                                               {"note", report.log->note}}},
+                                             {"seed", report.settings->workload.seed},
+                                             {"jobs", report.settings->workload.slots},
+                                             {"policies", std::move(policies)}};
     return document.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
@@ -215,7 +224,8 @@ std::string simulation_page(const SimulationReport& report) {
     }
     page.section("Policies");
     page.table({header, rows_of(report.runs), {1, 2, 3, 4, 5, 6, 7, 8}});
-    page.details("What the policies are", report::HtmlTable{{"policy", "what it does"}, policy_rows(report), {}});
+    page.details("What the policies are",
+                 report::HtmlTable{{"policy", "what it does"}, policy_rows(report), {}});
     page.plots({waste_chart(report)});
     page.section("Over time");
     page.plots({to_svg(progress_plot(report)), to_svg(nodes_plot(report))});

@@ -22,10 +22,11 @@ std::string overcommit_note(const DerivedTrace& derived) {
     if (derived.overcommitted_node_seconds <= 0) {
         return "";
     }
-    return "The log's jobs used up to " + report::grouped(derived.most_used) + " nodes at a time, the machine has " +
-           report::grouped(derived.trace.nodes) + ": " +
+    return "The log's jobs used up to " + report::grouped(derived.most_used) +
+           " nodes at a time, the machine has " + report::grouped(derived.trace.nodes) + ": " +
            report::significant(derived.overcommitted_node_seconds / 3600, 3) +
-           " node-hours are over-committed. If nodes are shared, give the number of cores per node; else give the "
+           " node-hours are over-committed. If nodes are shared, give the number of cores per node; else "
+           "give the "
            "number of nodes.";
 }
 

@@ -41,7 +41,8 @@ std::vector<NodeSpan> SpanRecorder::finish(double now) {
     for (std::size_t i = 0; i < open_.size(); ++i) {
         close(i, now);
     }
-    std::ranges::stable_sort(closed_, {}, [](const NodeSpan& span) { return std::pair(span.node, span.begin); });
+    std::ranges::stable_sort(closed_, {},
+                             [](const NodeSpan& span) { return std::pair(span.node, span.begin); });
     return std::move(closed_);
 }
 

@@ -39,7 +39,8 @@ struct Header {
 };
 
 // The job, or why there is none.
-std::optional<LoggedJob> job_of(const std::vector<std::string_view>& fields, std::int64_t cores, std::string& why) {
+std::optional<LoggedJob> job_of(const std::vector<std::string_view>& fields, std::int64_t cores,
+                                std::string& why) {
     if (fields.size() < least_fields) {
         why = std::to_string(fields.size()) + " fields instead of " + std::to_string(least_fields);
         return std::nullopt;

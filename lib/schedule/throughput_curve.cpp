@@ -10,8 +10,9 @@ namespace mastic::schedule {
 namespace {
 
 [[noreturn]] void fail(const std::string& source, std::size_t line, const std::string& what) {
-    throw Error(ExitCode::data, source + ":" + std::to_string(line) + ": " + what,
-                "the header is model,1,2,4,... with ascending node counts; a row is a name and a rate for each");
+    throw Error(
+        ExitCode::data, source + ":" + std::to_string(line) + ": " + what,
+        "the header is model,1,2,4,... with ascending node counts; a row is a name and a rate for each");
 }
 
 constexpr int most_nodes = 16'384;
@@ -79,7 +80,8 @@ std::vector<NamedCurve> parse_curves(std::string_view text, const std::string& s
         const std::vector<std::string_view> cells = split(line, ',');
         if (counts.empty()) {
             for (std::size_t i = 1; i < cells.size(); ++i) {
-                counts.push_back(node_count(cells[i], counts.empty() ? 0 : counts.back(), source, lines.number()));
+                counts.push_back(
+                    node_count(cells[i], counts.empty() ? 0 : counts.back(), source, lines.number()));
             }
             if (counts.empty()) {
                 fail(source, lines.number(), "no node counts in the header");
@@ -87,8 +89,9 @@ std::vector<NamedCurve> parse_curves(std::string_view text, const std::string& s
             continue;
         }
         if (cells.size() != counts.size() + 1) {
-            fail(source, lines.number(), std::to_string(cells.size() - 1) + " rates for " +
-                                             std::to_string(counts.size()) + " node counts");
+            fail(source, lines.number(),
+                 std::to_string(cells.size() - 1) + " rates for " + std::to_string(counts.size()) +
+                     " node counts");
         }
         std::vector<std::pair<int, double>> points;
         for (std::size_t i = 0; i < counts.size(); ++i) {

@@ -8,7 +8,8 @@ JobValues value_table(const JobState& job, const ThroughputCurve& speed_up, doub
     for (int n = 0; n <= job.most; ++n) {
         const bool allowed = n == 0 || n >= job.least;
         values.value.push_back(
-            allowed ? expected_progress(speed_up, job.nodes, n, job.least, now_s, horizon_s, costs) : not_allowed);
+            allowed ? expected_progress(speed_up, job.nodes, n, job.least, now_s, horizon_s, costs)
+                    : not_allowed);
     }
     return values;
 }

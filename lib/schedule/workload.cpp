@@ -18,8 +18,8 @@ Training training_of(const Workload& workload, std::int64_t n) {
     CounterRandom random(CounterRandom::derive(workload.seed, 2 * number));
     Training training;
     training.curve = random.below(workload.curves.size());
-    training.work = workload.median_work *
-                    std::exp(workload.spread * normal_draw(workload.seed, 2 * number + 1));
+    training.work =
+        workload.median_work * std::exp(workload.spread * normal_draw(workload.seed, 2 * number + 1));
     return training;
 }
 

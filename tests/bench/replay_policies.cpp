@@ -29,9 +29,10 @@ struct Regime {
     double median_work;  // node-seconds
 };
 
-constexpr Regime regimes[] = {
-    {"full30", 4608, 30, 57'600}, {"n1024j10", 1024, 10, 57'600}, {"n1024j30", 1024, 30, 57'600},
-    {"short", 1024, 10, 7'200}};
+constexpr Regime regimes[] = {{"full30", 4608, 30, 57'600},
+                              {"n1024j10", 1024, 10, 57'600},
+                              {"n1024j30", 1024, 30, 57'600},
+                              {"short", 1024, 10, 7'200}};
 constexpr const char* peers[] = {"oracle", "bftrainer", "malletrain"};
 // The published policies leave the horizon to the operator: each gets the better of these.
 constexpr double peer_horizons[] = {60, 120};
@@ -82,9 +83,9 @@ void compare(const Regime& regime, const IdleTrace& log, SimulationSettings sett
         for (std::size_t i = 0; i < ours.size(); ++i) {
             ratios.push_back(ours[i] / theirs[p][i]);
         }
-        results.push_back({std::string(regime.name) + "/" + peers[p], report::median(ours), report::median(theirs[p]),
-                           peers[p], report::median(ratios), report::quantile(ratios, 0.25),
-                           report::quantile(ratios, 0.75), "node-seconds"});
+        results.push_back({std::string(regime.name) + "/" + peers[p], report::median(ours),
+                           report::median(theirs[p]), peers[p], report::median(ratios),
+                           report::quantile(ratios, 0.25), report::quantile(ratios, 0.75), "node-seconds"});
     }
     std::printf("%s: %.1f days, %d seeds, the slowest replay with our policy took %.1f s\n", regime.name,
                 trace.end / 86'400, seeds, slowest);
@@ -95,9 +96,10 @@ int run(int argc, char** argv) {
     const BenchOptions options = parse_bench_options(argc, argv);
     const char* directory = std::getenv("MASTIC_TRACES");
     if (directory == nullptr) {
-        std::fprintf(stderr,
-                     "replay-policies: set MASTIC_TRACES to the directory of summit-idle-nodes-days01-10.csv.gz and "
-                     "throughput-curves.csv; they are not part of mastic\n");
+        std::fprintf(
+            stderr,
+            "replay-policies: set MASTIC_TRACES to the directory of summit-idle-nodes-days01-10.csv.gz and "
+            "throughput-curves.csv; they are not part of mastic\n");
         return static_cast<int>(ExitCode::data);
     }
     const std::filesystem::path traces = directory;

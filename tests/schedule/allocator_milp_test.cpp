@@ -16,7 +16,8 @@ TEST(Milp, HasTheSameOptimumOnAThousandInstances) {
         const auto values = test::random_values({jobs, nodes, 32}, seed);
         const test::MilpSolution milp = test::solve_milp(values, nodes);
         ASSERT_TRUE(milp.optimal) << "seed " << seed;
-        ASSERT_NEAR(allocate(values, nodes).value, milp.value, 1e-7 * std::abs(milp.value)) << "seed " << seed;
+        ASSERT_NEAR(allocate(values, nodes).value, milp.value, 1e-7 * std::abs(milp.value))
+            << "seed " << seed;
     }
 }
 

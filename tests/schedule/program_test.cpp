@@ -23,8 +23,9 @@ CommandResult rescale(std::vector<std::string> arguments) {
 }
 
 std::string write_trace(const TempDir& dir) {
-    return dir.write("a rather <long> & odd name of a log of idle nodes of some machine.csv",
-                     to_idle_csv(test::small_trace(1)))
+    return dir
+        .write("a rather <long> & odd name of a log of idle nodes of some machine.csv",
+               to_idle_csv(test::small_trace(1)))
         .string();
 }
 
@@ -42,8 +43,8 @@ TEST(Simulate, WritesTableJsonPageAndDecisions) {
     ASSERT_EQ(document.at("policies").size(), 8u);
     for (const auto& policy : document.at("policies")) {
         const double given = policy.at("given_node_s");
-        EXPECT_NEAR(policy.at("computing_node_s").get<double>() + policy.at("wasted_node_s").get<double>(), given,
-                    1e-6 * given);
+        EXPECT_NEAR(policy.at("computing_node_s").get<double>() + policy.at("wasted_node_s").get<double>(),
+                    given, 1e-6 * given);
         EXPECT_LE(policy.at("efficiency").get<double>(), 1.0);
     }
     const auto elements = mastic::test::parse_markup(read_text_file(page));
@@ -56,14 +57,14 @@ TEST(Simulate, WritesTableJsonPageAndDecisions) {
 
 TEST(Simulate, SaysOddRowsAndIsStrictIfAsked) {
     const TempDir dir;
-    const std::string log =
-        dir.write("jobs.txt",
-                  "JobID|State|Start|End|NNodes\n"
-                  "1|COMPLETED|2026-01-01T00:00:00|2026-01-01T01:00:00|2\n"
-                  "2|RUNNING|2026-01-01T00:30:00|Unknown|4\n"
-                  "3|COMPLETED|2026-01-01T03:00:00|2026-01-01T04:00:00|3\n")
-            .string();
-    const CommandResult result = rescale({"simulate", log, "--log.nodes", "8", "--simulate.policies", "oracle,mastic"});
+    const std::string log = dir.write("jobs.txt",
+                                      "JobID|State|Start|End|NNodes\n"
+                                      "1|COMPLETED|2026-01-01T00:00:00|2026-01-01T01:00:00|2\n"
+                                      "2|RUNNING|2026-01-01T00:30:00|Unknown|4\n"
+                                      "3|COMPLETED|2026-01-01T03:00:00|2026-01-01T04:00:00|3\n")
+                                .string();
+    const CommandResult result =
+        rescale({"simulate", log, "--log.nodes", "8", "--simulate.policies", "oracle,mastic"});
     EXPECT_EQ(result.exit_code, 0) << result.error;
     EXPECT_THAT(result.error, HasSubstr("jobs.txt:3: 'Unknown' is no time"));
     EXPECT_THAT(result.error, HasSubstr("1 odd rows were left out"));
@@ -74,7 +75,8 @@ TEST(Simulate, SaysOddRowsAndIsStrictIfAsked) {
 
 TEST(Simulate, DryRunWritesNothing) {
     const TempDir dir;
-    const CommandResult result = rescale({"simulate", write_trace(dir), (dir / "o.html").string(), "--dry-run"});
+    const CommandResult result =
+        rescale({"simulate", write_trace(dir), (dir / "o.html").string(), "--dry-run"});
     EXPECT_EQ(result.exit_code, 0) << result.error;
     EXPECT_THAT(result.output, HasSubstr("nothing was replayed"));
     EXPECT_EQ(dir.names().size(), 1u);

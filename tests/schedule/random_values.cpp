@@ -31,7 +31,8 @@ std::vector<JobValues> random_values(const RandomShape& shape, std::uint64_t see
         const int least = std::min(shape.largest, least_sizes[random.below(least_sizes.size())]);
         const int most = std::max(least, shape.largest >> random.below(3));
         const std::vector<double> rate = random_curve(random, most);
-        const int wanted = least + static_cast<int>(random.below(static_cast<std::uint64_t>(most - least + 1)));
+        const int wanted =
+            least + static_cast<int>(random.below(static_cast<std::uint64_t>(most - least + 1)));
         job.current = wanted <= left ? wanted : 0;
         left -= job.current;
         const double now = rate[static_cast<std::size_t>(job.current)];

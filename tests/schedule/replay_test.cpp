@@ -153,7 +153,8 @@ class Failing : public Policy {
 };
 
 TEST(CheckedDecision, KeepsTheMapWhenAPolicyFails) {
-    const Situation situation{0, {{1, 2, 16, {5, {}, 0}, nullptr}, {2, 2, 16, {0, {{3, 10}}, 0}, nullptr}}, 4, 600};
+    const Situation situation{
+        0, {{1, 2, 16, {5, {}, 0}, nullptr}, {2, 2, 16, {0, {{3, 10}}, 0}, nullptr}}, 4, 600};
     for (const auto how :
          {Failing::How::throws, Failing::How::too_many, Failing::How::too_few, Failing::How::missing}) {
         Failing policy(how);

@@ -88,7 +88,8 @@ TEST(Sacct, SaysHowToExportWhatIsMissing) {
 TEST(IdleCsv, ReadsColumnsInAnyOrderAndListsOddRows) {
     OddRows odd("idle.csv", false);
     const IdleTrace trace = parse_idle_csv(
-        "\xEF\xBB\xBF# made by hand\r\nnode,delta,time_s\r\n3,1,0.5\r\n3,-1,x\r\n2,-1,1\r\n3,2,1\r\n3,-1,7\r\n1,1,6\r\n",
+        "\xEF\xBB\xBF# made by "
+        "hand\r\nnode,delta,time_s\r\n3,1,0.5\r\n3,-1,x\r\n2,-1,1\r\n3,2,1\r\n3,-1,7\r\n1,1,6\r\n",
         odd);
     ASSERT_EQ(trace.events.size(), 2u);
     EXPECT_EQ(trace.nodes, 4);
@@ -153,8 +154,15 @@ TEST(Fuzz, DamagedLogsAreReadOrRefused) {
         CounterRandom random(seed);
         std::string text = logs[seed % logs.size()];
         for (std::uint64_t i = 0, edits = 1 + random.below(8); i < edits; ++i) {
-            const std::string pieces[] = {"-", "9999999999999999999", "\n", "|", ",", "1e300", std::string(1, '\0'),
-                                          "nan", std::string(1, static_cast<char>(random.below(256)))};
+            const std::string pieces[] = {"-",
+                                          "9999999999999999999",
+                                          "\n",
+                                          "|",
+                                          ",",
+                                          "1e300",
+                                          std::string(1, '\0'),
+                                          "nan",
+                                          std::string(1, static_cast<char>(random.below(256)))};
             text.replace(random.below(text.size()), random.below(6), pieces[random.below(std::size(pieces))]);
         }
         OddRows odd("log", false);
@@ -162,7 +170,8 @@ TEST(Fuzz, DamagedLogsAreReadOrRefused) {
             const IdleTrace trace = seed % 3 == 2   ? parse_idle_csv(text, odd)
                                     : seed % 3 == 1 ? idle_trace_of(parse_sacct(text, odd), 8).trace
                                                     : idle_trace_of(parse_swf(text, 0, odd), 8).trace;
-            EXPECT_LE(trace.idle_node_seconds(), (1 + 1e-9) * trace.nodes * trace.end + 1e-6) << "seed " << seed;
+            EXPECT_LE(trace.idle_node_seconds(), (1 + 1e-9) * trace.nodes * trace.end + 1e-6)
+                << "seed " << seed;
             EXPECT_GE(trace.idle_node_seconds(), -1e-6) << "seed " << seed;
         } catch (const Error&) {
         }

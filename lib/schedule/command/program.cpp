@@ -21,22 +21,25 @@ config::ProgramInfo describe_program() {
     program.one_line = "fill idle nodes with trainings that grow and shrink";
     program.version = version();
     program.description =
-        "Replays a log of a site with several policies that give its idle nodes to trainings, and says how much they "
+        "Replays a log of a site with several policies that give its idle nodes to trainings, and says how "
+        "much they "
         "would have computed: the gain can be seen before anything is installed.\n\n"
-        "Every key section.key of the TOML file is also a flag and an environment variable. A flag wins over the "
+        "Every key section.key of the TOML file is also a flag and an environment variable. A flag wins over "
+        "the "
         "environment, the environment over the file, the file over the default.";
     program.commands = {
         {"simulate",
          "replay a log, compare policies",
-         {{"LOG", "idle nodes as CSV, a job log in SWF, or what sacct -P prints; may be compressed by gzip", true,
-           false},
+         {{"LOG", "idle nodes as CSV, a job log in SWF, or what sacct -P prints; may be compressed by gzip",
+           true, false},
           {"OUT", "also write an HTML page there", false, false}},
          true},
     };
     program.examples = {
         {"sacct -a -P -X -o JobID,State,Start,End,NNodes -S 2026-01-01 -E 2026-02-01 > january.txt",
          "a month of jobs of a Slurm site"},
-        {"mastic-rescale simulate january.txt january.html --log.nodes 512", "what would its idle nodes have computed?"},
+        {"mastic-rescale simulate january.txt january.html --log.nodes 512",
+         "what would its idle nodes have computed?"},
         {"mastic-rescale simulate log.swf.gz --log.cores_per_node 16 --dry-run", "is the log readable?"},
     };
     program.exit_codes = {
@@ -59,7 +62,8 @@ int run(int argc, char** argv) {
     std::optional<std::string> text = config::requested_text(program, schema, invocation);
     if (invocation.version) {
         const LibraryVersions libraries = {{"compiler", "GCC " __VERSION__}};
-        text = invocation.json ? version_json(program.name, libraries) : version_text(program.name, libraries);
+        text =
+            invocation.json ? version_json(program.name, libraries) : version_text(program.name, libraries);
     }
     if (text) {
         std::cout << *text;

@@ -19,7 +19,8 @@ void declare_log(Schema& schema, RescaleOptions& options) {
         .choices({"auto", "idle-csv", "swf", "sacct"});
     schema
         .option("log.nodes", options.log.nodes,
-                "nodes of the machine; 0: as the log says, else the most used at a time; of an idle-csv: its first "
+                "nodes of the machine; 0: as the log says, else the most used at a time; of an idle-csv: its "
+                "first "
                 "nodes only")
         .range(0, 1'000'000);
     schema
@@ -33,20 +34,27 @@ void declare_log(Schema& schema, RescaleOptions& options) {
 
 void declare_simulation(Schema& schema, RescaleOptions& options) {
     schema.section("simulate", "What is replayed on it.");
-    schema.option("simulate.policies", options.policies, "who decides, each on its own").choices(policy_names());
-    schema.option("simulate.curves", options.curves, "throughput curves of trainings: a CSV with model,1,2,4,...; "
-                                                     "empty: four typical ones")
+    schema.option("simulate.policies", options.policies, "who decides, each on its own")
+        .choices(policy_names());
+    schema
+        .option("simulate.curves", options.curves,
+                "throughput curves of trainings: a CSV with model,1,2,4,...; "
+                "empty: four typical ones")
         .metavar("FILE");
-    schema.option("simulate.jobs", options.jobs, "trainings at a time; when one ends, another comes").range(1, 10'000);
+    schema.option("simulate.jobs", options.jobs, "trainings at a time; when one ends, another comes")
+        .range(1, 10'000);
     schema.option("simulate.least", options.least, "nodes of a training").range(1, 4'096);
     schema.option("simulate.most", options.most, "nodes of a training").range(1, 4'096);
-    schema.option("simulate.work", options.median_work, "of a training on one node, median").above(Seconds{0});
-    schema.option("simulate.spread", options.spread, "of the work: standard deviation of its logarithm").range(0.0, 5.0);
+    schema.option("simulate.work", options.median_work, "of a training on one node, median")
+        .above(Seconds{0});
+    schema.option("simulate.spread", options.spread, "of the work: standard deviation of its logarithm")
+        .range(0.0, 5.0);
     schema
         .option("simulate.noise", options.noise, "relative error of a throughput that was measured for 20 s")
         .range(0.0, 1.0);
     schema.option("simulate.seed", options.seed, "of works, curves and noise").at_least(0);
-    schema.option("simulate.fixed_size", options.fixed_size, "nodes of a job of the policy fixed").range(1, 4'096);
+    schema.option("simulate.fixed_size", options.fixed_size, "nodes of a job of the policy fixed")
+        .range(1, 4'096);
     schema
         .option("simulate.peer_horizon", options.peer_horizon,
                 "seconds ahead that bftrainer and malletrain count with")
@@ -67,7 +75,8 @@ void declare_costs(Schema& schema, RescaleOptions& options) {
     schema.option("rescale.restart_shrink", options.restart_shrink,
                   "leaving by stopping and restarting: those that stay stand still");
     schema.option("rescale.live_start", options.live_start, "live growth: until the added nodes compute");
-    schema.option("rescale.live_join", options.live_join, "live growth: the others stand still when they join");
+    schema.option("rescale.live_join", options.live_join,
+                  "live growth: the others stand still when they join");
     schema.option("rescale.live_leave", options.live_leave, "live leaving: those that stay stand still");
 }
 

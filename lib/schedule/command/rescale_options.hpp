@@ -16,7 +16,8 @@ struct RescaleOptions {
     Seconds log_begin{0};
     Seconds log_length{0};  // 0: to the end
 
-    std::vector<std::string> policies{"oracle", "none", "fixed", "equal", "greedy", "bftrainer", "malletrain", "mastic"};
+    std::vector<std::string> policies{"oracle", "none",      "fixed",      "equal",
+                                      "greedy", "bftrainer", "malletrain", "mastic"};
     std::string curves;  // file; "": typical ones
     int jobs = 10;
     int least = 1;

@@ -3,8 +3,8 @@
 #include <iostream>
 #include <optional>
 
-#include <nlohmann/json.hpp>
 #include <spdlog/spdlog.h>
+#include <nlohmann/json.hpp>
 
 #include <mastic/core/error.hpp>
 #include <mastic/core/file.hpp>

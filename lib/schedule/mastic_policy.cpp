@@ -121,7 +121,22 @@ class Mastic : public Policy {
         double until_s;
     };
 
-    Job& known(JobId id) { return jobs_.try_emplace(id, Job{JobProfile(site_.prior())}).first->second; }
+    Job& known(JobId id) {
+        const auto found = jobs_.find(id);
+        return found != jobs_.end() ? found->second
+                                    : jobs_.emplace(id, Job{JobProfile(present_prior())}).first->second;
+    }
+
+    // A new job is expected to be like those that ended and those that run.
+    CurvePrior present_prior() const {
+        SiteCurves all = site_;
+        for (const auto& [id, job] : jobs_) {
+            if (job.profile.seen()) {
+                all.add(job.profile);
+            }
+        }
+        return all.prior();
+    }
 
     double horizon_s(const Situation& situation) const {
         const double wanted =

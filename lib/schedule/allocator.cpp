@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
 #include <string>
 
 #include <mastic/core/error.hpp>
@@ -20,7 +19,7 @@ void check(std::span<const JobValues> jobs, int nodes) {
         const bool valid =
             !value.empty() && std::isfinite(value[0]) &&
             std::ranges::all_of(value, [](double v) { return std::isfinite(v) || v == not_allowed; });
-        if (!valid || value.size() > INT16_MAX) {
+        if (!valid) {
             throw Error(ExitCode::usage, "the values of job " + std::to_string(j) +
                                              " are not finite, or none is given for 0 nodes");
         }
@@ -63,16 +62,14 @@ class DynamicProgram {
   public:
     // `unused`: more nodes than this are not left over by an optimum.
     DynamicProgram(const std::vector<std::vector<Count>>& counts, int nodes, int unused)
-        : counts_(counts), windows_(windows(counts, nodes, unused)), choices_(counts.size()) {}
+        : counts_(counts), windows_(windows(counts, nodes, unused)), best_(counts.size()) {}
 
     std::vector<int> solve() {
-        std::vector<double> before = {0.0};
-        Window from{0, 0};
+        const std::vector<double> nothing = {0.0};
         for (std::size_t j = 0; j < counts_.size(); ++j) {
-            before = add_job(j, from, before);
-            from = windows_[j];
+            add_job(j, window_before(j), j == 0 ? nothing : best_[j - 1]);
         }
-        return trace_back(std::ranges::max_element(before) - before.begin());
+        return trace_back();
     }
 
   private:
@@ -102,42 +99,55 @@ class DynamicProgram {
         return result;
     }
 
-    // The best values for each number of nodes used by the jobs up to this one, from those without it.
-    std::vector<double> add_job(std::size_t job, Window from, const std::vector<double>& before) {
+    Window window_before(std::size_t job) const { return job == 0 ? Window{0, 0} : windows_[job - 1]; }
+
+    // The best values for each number of nodes used by the jobs up to this one, from those without it. No choice is
+    // remembered, so that the inner loop is nothing but a vector maximum.
+    void add_job(std::size_t job, Window from, const std::vector<double>& before) {
         const Window to = windows_[job];
-        std::vector<double> after(to.size(), not_allowed);
-        std::vector<std::int16_t>& choice = choices_[job];
-        choice.assign(to.size(), -1);
-        for (std::size_t i = 0; i < counts_[job].size(); ++i) {
-            const Count count = counts_[job][i];
+        best_[job].assign(to.size(), not_allowed);
+        for (const Count& count : counts_[job]) {
             const int first = std::max(to.low, from.low + count.nodes);
             const int last = std::min(to.high, from.high + count.nodes);
-            const auto option = static_cast<std::int16_t>(i);
-            for (int used = first; used <= last; ++used) {
-                const auto at = static_cast<std::size_t>(used - to.low);
-                const double value =
-                    before[static_cast<std::size_t>(used - count.nodes - from.low)] + count.value;
-                choice[at] = value > after[at] ? option : choice[at];
-                after[at] = std::max(value, after[at]);
+            const double* source = before.data() + (first - count.nodes - from.low);
+            double* target = best_[job].data() + (first - to.low);
+            for (int i = 0; i <= last - first; ++i) {
+                const double value = source[i] + count.value;
+                target[i] = value > target[i] ? value : target[i];
             }
         }
-        return after;
     }
 
-    std::vector<int> trace_back(std::ptrdiff_t best) const {
+    // The first count, in their order, that gives the best value: the same sum again, so it compares equal.
+    std::vector<int> trace_back() const {
         std::vector<int> nodes(counts_.size());
-        int used = counts_.empty() ? 0 : windows_.back().low + static_cast<int>(best);
+        if (counts_.empty()) {
+            return nodes;
+        }
+        const std::vector<double>& last = best_.back();
+        int used = windows_.back().low + static_cast<int>(std::ranges::max_element(last) - last.begin());
         for (std::size_t j = counts_.size(); j-- > 0;) {
-            const auto at = static_cast<std::size_t>(used - windows_[j].low);
-            nodes[j] = counts_[j][static_cast<std::size_t>(choices_[j][at])].nodes;
+            const double best = best_[j][static_cast<std::size_t>(used - windows_[j].low)];
+            const auto chosen = std::ranges::find_if(counts_[j], [&](const Count& count) {
+                return value_before(j, used - count.nodes) + count.value == best;
+            });
+            nodes[j] = chosen->nodes;
             used -= nodes[j];
         }
         return nodes;
     }
 
+    double value_before(std::size_t job, int used) const {
+        const Window window = window_before(job);
+        if (used < window.low || used > window.high) {
+            return not_allowed;
+        }
+        return job == 0 ? 0.0 : best_[job - 1][static_cast<std::size_t>(used - window.low)];
+    }
+
     const std::vector<std::vector<Count>>& counts_;
     std::vector<Window> windows_;
-    std::vector<std::vector<std::int16_t>> choices_;  // by job and nodes used: which of its counts
+    std::vector<std::vector<double>> best_;  // by job and nodes used by the jobs up to it
 };
 
 double value_of(std::span<const JobValues> jobs, const std::vector<int>& nodes) {

@@ -43,7 +43,6 @@ class JobProfile {
     Exponent exponent() const;
 
     bool seen() const { return observations_ > 0; }
-    int largest() const { return largest_; }
     // As a prior has them.
     std::vector<double> contrast_mean() const;
     std::vector<double> contrast_covariance() const;

@@ -158,7 +158,7 @@ class Replay {
             pool_.remove(gone);
         } else {
             const auto job = static_cast<std::size_t>(owner_[at]);
-            hit[job] = jobs_[job].lose(node, now_) || hit[job];
+            hit[job] = jobs_[job].lose(node) || hit[job];
             owner_[at] = nobody;
         }
         recorder_.clear(node, now_);

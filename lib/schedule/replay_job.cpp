@@ -141,7 +141,7 @@ std::vector<IdleNode> ReplayJob::release(int count, double now, bool by_cohort) 
     return released;
 }
 
-bool ReplayJob::lose(int node, double) {
+bool ReplayJob::lose(int node) {
     const auto found = std::ranges::find(held_, node, &IdleNode::node);
     const auto i = static_cast<std::size_t>(found - held_.begin());
     const bool computed = is_ready(i);

@@ -35,7 +35,7 @@ class ReplayJob {
     void join_ready(double now, const std::function<void(const IdleNode&)>& joined);
     std::vector<IdleNode> release(int count, double now, bool by_cohort);
     // A node is taken; true if it was computing. lost_nodes() follows, once for all that went at this time.
-    bool lose(int node, double now);
+    bool lose(int node);
     void lost_nodes(double now);
 
     struct Measurement {
@@ -48,7 +48,6 @@ class ReplayJob {
 
   private:
     bool is_ready(std::size_t i) const { return ready_[i] <= ready_until_; }
-    int running() const { return running_; }
     bool computes() const { return running_ >= least_ && running_ > 0; }
     void pause(double now, double seconds);
     void count_running();

@@ -34,8 +34,9 @@ TEST(Simulate, WritesTableJsonPageAndDecisions) {
     const std::string page = (dir / "out.html").string();
     const std::string json = (dir / "out.json").string();
     const std::string decisions = (dir / "decisions.jsonl").string();
-    const CommandResult result = rescale({"simulate", write_trace(dir), page, "--simulate.json", json,
-                                          "--simulate.decisions", decisions, "--simulate.jobs", "4"});
+    const CommandResult result =
+        rescale({"simulate", write_trace(dir), page, "--simulate.json", json, "--simulate.decisions",
+                 decisions, "--simulate.jobs", "4", "--log.write", (dir / "idle.csv").string()});
     ASSERT_EQ(result.exit_code, 0) << result.error;
     EXPECT_THAT(result.output, HasSubstr("malletrain"));
     EXPECT_THAT(result.output, HasSubstr("efficiency = progress / progress of the oracle"));
@@ -50,6 +51,7 @@ TEST(Simulate, WritesTableJsonPageAndDecisions) {
     const auto elements = mastic::test::parse_markup(read_text_file(page));
     EXPECT_GE(mastic::test::select(elements, "svg").size(), 4u);
     EXPECT_THAT(read_text_file(page), HasSubstr("Nodes filled by mastic"));
+    EXPECT_EQ(read_text_file(dir / "idle.csv"), to_idle_csv(test::small_trace(1)));
     const std::string lines = read_text_file(decisions);
     const auto first = nlohmann::json::parse(lines.substr(0, lines.find('\n')));
     EXPECT_FALSE(first.at("reason").get<std::string>().empty());

@@ -29,6 +29,8 @@ void declare_log(Schema& schema, RescaleOptions& options) {
         .range(0, 100'000);
     schema.option("log.begin", options.log_begin, "replay from here on");
     schema.option("log.length", options.log_length, "replay so much; 0: to the end");
+    schema.option("log.write", options.log_write, "also write its idle nodes there, as idle-csv")
+        .metavar("FILE");
     schema.flag("strict", options.strict, "an odd row of the log is an error (exit code 3)");
 }
 

@@ -13,6 +13,7 @@ namespace mastic::schedule {
 
 struct RescaleOptions {
     SiteLogOptions log;
+    std::string log_write;
     Seconds log_begin{0};
     Seconds log_length{0};  // 0: to the end
 

@@ -124,6 +124,9 @@ int simulate_command(const CommandContext& context) {
     std::string decisions;
     simulate(context, report, options.decisions.empty() ? nullptr : &decisions);
     std::cout << simulation_text(report);
+    if (!options.log_write.empty()) {
+        write_file_atomically(options.log_write, to_idle_csv(log.trace));
+    }
     if (!options.decisions.empty()) {
         write_file_atomically(options.decisions, decisions);
     }

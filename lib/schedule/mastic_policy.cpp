@@ -24,6 +24,7 @@ constexpr double never = std::numeric_limits<double>::infinity();
 constexpr double shortest_horizon_s = 30;
 constexpr double error_of_a_second = 0.09;  // relative, of a throughput measured for one second
 constexpr double measurement_s = 20;
+constexpr double probe_interval_s = 300;  // thinking about one takes several allocations
 constexpr std::size_t remembered_jobs = 200;
 
 const PolicyKind& own_kind() {
@@ -85,7 +86,8 @@ class Mastic : public Policy {
         for (std::size_t j = 0; j < values.size(); ++j) {
             targets.push_back({allocation.nodes[j], reason(values[j], allocation.nodes[j], horizon)});
         }
-        if (!probe_) {
+        if (!probe_ && situation.now_s >= next_probe_s_) {
+            next_probe_s_ = situation.now_s + probe_interval_s;
             consider_probe(situation, values, allocation, horizon, targets);
         }
         return targets;
@@ -100,6 +102,7 @@ class Mastic : public Policy {
             PolicySettings settings = settings_;
             settings.fixed_horizon_s = horizon;
             Mastic trial(settings);
+            trial.next_probe_s_ = never;
             ReplayOptions options;
             options.costs = settings_.costs;
             options.learn_every_s = 0;
@@ -253,6 +256,7 @@ class Mastic : public Policy {
     HorizonTuner horizon_;
     std::map<JobId, Job> jobs_;
     std::optional<Probe> probe_;
+    double next_probe_s_ = 0;
     std::vector<double> ended_work_;
     std::vector<double> ended_seconds_;
 };

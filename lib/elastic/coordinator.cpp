@@ -49,7 +49,8 @@ void Coordinator::begin(const Generation& generation, Seconds now) {
     }
 }
 
-void Coordinator::take_over(const Generation& generation, const std::set<std::string>& dead, Seconds now) {
+void Coordinator::take_over(const Generation& generation, const std::set<std::string>& lost,
+                            const std::set<std::string>& dead, Seconds now) {
     if (current_.id != generation.id) {
         begin(generation, now);
     }
@@ -57,8 +58,21 @@ void Coordinator::take_over(const Generation& generation, const std::set<std::st
         begun_ = now;
     }
     dead_.insert(dead.begin(), dead.end());
-    gone_.insert(dead.begin(), dead.end());
+    gone_.insert(lost.begin(), lost.end());
     start_regroup("lost the coordinator", now);
+    for (const MemberRecord& member : current_.members) {
+        const bool probed = std::ranges::any_of(
+            probes_, [&](const auto& entry) { return entry.second.member.id == member.id; });
+        if (member.id != settings_.self && !dead_.contains(member.id) && !probed && peer_of(member.id) == nullptr) {
+            probe(member, 1, now);
+        }
+    }
+}
+
+void Coordinator::probe(const MemberRecord& member, int tries, Seconds now) {
+    if (const Link link = network_.dial(member); link != 0) {
+        probes_[link] = {member, now, tries};
+    }
 }
 
 Coordinator::Peer* Coordinator::peer_of(const std::string& id) {
@@ -79,7 +93,7 @@ void Coordinator::hear(Link link, const Message& message, Seconds now) {
             welcome(link, peer, message);
             break;
         case MessageKind::ready:
-            peer.ready = true;
+            peer.ready = message.names == std::vector<std::string>{peer.source};
             peer.applied = message.step;
             peer.data_port = message.data_port;
             break;
@@ -134,13 +148,16 @@ void Coordinator::welcome(Link link, Peer& peer, const Message& message) {
     peer.record = *message.member;
     peer.newcomer = true;
     peer.ready = false;
-    const MemberRecord& source = source_for_newcomer();
+    const MemberRecord& source = source_for_newcomer(message.names);
     peer.source = source.id;
     network_.send(link, {.kind = MessageKind::admitted, .member = source, .table = current_});
 }
 
-// The youngest serve newcomers, in turn.
-const MemberRecord& Coordinator::source_for_newcomer() {
+// The one that it has, if it is a member; else the youngest serve newcomers, in turn.
+const MemberRecord& Coordinator::source_for_newcomer(const std::vector<std::string>& present) {
+    if (!present.empty() && current_.lists(present.front())) {
+        return current_.members[static_cast<std::size_t>(current_.rank_of(present.front()))];
+    }
     std::vector<const MemberRecord*> sources;
     for (const MemberRecord& member : current_.members) {
         if (!leaving_.contains(member.id) && (!pending_ || pending_->lists(member.id))) {
@@ -180,6 +197,7 @@ void Coordinator::greet(Link link, Peer& peer, const Message& message, Seconds n
 void Coordinator::take_report(Link link, Peer& peer, const Message& message, Seconds now) {
     peer.reported = message.generation;
     peer.applied = message.step;
+    peer.source = message.text;
     peer.misses = message.names;
     if (!active_) {
         return;
@@ -195,11 +213,17 @@ void Coordinator::take_report(Link link, Peer& peer, const Message& message, Sec
 }
 
 void Coordinator::lose(Link link, Loss loss, Seconds now) {
-    if (const auto probe = probes_.find(link); probe != probes_.end()) {
-        if (loss == Loss::refused) {
-            dead_.insert(probe->second.first);
+    if (const auto found = probes_.find(link); found != probes_.end()) {
+        const Probe probed = found->second;
+        probes_.erase(found);
+        constexpr int most_tries = 3;
+        if (loss == Loss::refused && current_.lists(probed.member.id)) {
+            dead_.insert(probed.member.id);
+            gone_.insert(probed.member.id);
+        } else if (loss == Loss::closed && probed.tries < most_tries) {
+            // A process that dies closes its sockets one after the other.
+            probe(probed.member, probed.tries + 1, now);
         }
-        probes_.erase(probe);
         try_to_regroup(now);
         return;
     }
@@ -230,9 +254,7 @@ void Coordinator::count_out(const std::string& id, Seconds now) {
         return;
     }
     const MemberRecord& record = current_.members[static_cast<std::size_t>(rank)];
-    if (const Link probe = network_.dial(record); probe != 0) {
-        probes_[probe] = {id, now};
-    }
+    probe(record, 1, now);
     start_regroup("lost rank " + std::to_string(rank) + " (" + record.host + ")", now);
 }
 
@@ -255,7 +277,7 @@ void Coordinator::tick(Seconds now) {
         lose(link, Loss::silent, now);
     }
     std::erase_if(probes_, [&](const auto& entry) {
-        const bool over = now - entry.second.second > limit;
+        const bool over = now - entry.second.since > limit;
         if (over) {
             network_.close(entry.first);
         }
@@ -364,11 +386,15 @@ bool Coordinator::has_waited_enough(const std::vector<Peer*>& reporters, Seconds
 
 Generation Coordinator::survivors_of(const std::vector<Peer*>& reporters) {
     Generation next{.id = current_.id + 1, .previous = current_.id, .reason = loss_, .limit = limit_};
+    // What a newcomer has counts if the member that it is from goes on.
+    const auto counts = [&](const Peer* peer) {
+        return peer->source.empty() || std::ranges::find(reporters, peer->source, &Peer::id) != reporters.end();
+    };
     for (const Peer* peer : reporters) {
-        next.step = std::max(next.step, peer->applied);
+        next.step = std::max(next.step, counts(peer) ? peer->applied : 0);
     }
     for (const Peer* peer : reporters) {
-        if (peer->applied + 1 >= next.step) {
+        if (counts(peer) && peer->applied + 1 >= next.step) {
             next.members.push_back(peer->record);
             next.members.back().data_port = peer->data_port;
         }

@@ -37,8 +37,9 @@ class Coordinator {
 
     // The generation has taken effect here.
     void begin(const Generation& generation, Seconds now);
-    // All lower ranks of `generation` are lost; those in `dead` have certainly ended.
-    void take_over(const Generation& generation, const std::set<std::string>& dead, Seconds now);
+    // All lower ranks of `generation` are among the `lost`; those in `dead` have certainly ended.
+    void take_over(const Generation& generation, const std::set<std::string>& lost, const std::set<std::string>& dead,
+                   Seconds now);
     // The last step that this process has completed.
     void at_step(Step step) { step_ = std::max(step_, step); }
 
@@ -70,7 +71,7 @@ class Coordinator {
 
     Peer* peer_of(const std::string& id);
     void welcome(Link link, Peer& peer, const Message& message);
-    const MemberRecord& source_for_newcomer();
+    const MemberRecord& source_for_newcomer(const std::vector<std::string>& present);
     void greet(Link link, Peer& peer, const Message& message, Seconds now);
     void take_report(Link link, Peer& peer, const Message& message, Seconds now);
     std::string fulfil(const std::string& wish);
@@ -84,6 +85,7 @@ class Coordinator {
     void try_to_change(Seconds now);
     std::optional<Generation> next_generation();
     void count_out(const std::string& id, Seconds now);
+    void probe(const MemberRecord& member, int tries, Seconds now);
     void stand_down();
     void tell_members(const Message& message);
 
@@ -99,7 +101,12 @@ class Coordinator {
     Seconds regrouping_since_{0};
     Seconds next_beat_{0};
     std::map<Link, Peer> peers_;
-    std::map<Link, std::pair<std::string, Seconds>> probes_;  // of lost members: has the process ended?
+    struct Probe {
+        MemberRecord member;
+        Seconds since{0};
+        int tries = 1;
+    };
+    std::map<Link, Probe> probes_;  // of members that are not linked: has the process ended?
     std::set<std::string> gone_;     // members of the generation that were lost
     std::set<std::string> dead_;     // those of them that have certainly ended
     std::set<std::string> leaving_;

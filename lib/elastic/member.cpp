@@ -29,6 +29,7 @@ void Member::join(Seconds now) {
     state_ = State::joining;
     state_since_ = now;
     is_ready_ = abandoned_ = false;
+    source_.clear();
     pending_.reset();
     lost_.clear();
     dead_.clear();
@@ -53,9 +54,9 @@ void Member::ask_to_join(Seconds now) {
         next_candidate_ = 0;
     }
     talk_to(current_.members[next_candidate_++], now);
-    send({.kind = MessageKind::join, .text = settings_.identity, .member = settings_.self});
+    send({.kind = MessageKind::join, .text = settings_.identity, .names = sources(), .member = settings_.self});
     if (is_ready_) {
-        send({.kind = MessageKind::ready, .step = applied_, .data_port = port_});
+        send({.kind = MessageKind::ready, .step = applied_, .data_port = port_, .names = sources()});
     }
 }
 
@@ -72,6 +73,10 @@ void Member::start_over(Seconds now) {
     join(now);
 }
 
+std::vector<std::string> Member::sources() const {
+    return source_.empty() ? std::vector<std::string>{} : std::vector<std::string>{source_};
+}
+
 void Member::ready(Step step, std::uint16_t port, Seconds) {
     if (state_ != State::joining) {
         return;
@@ -79,7 +84,7 @@ void Member::ready(Step step, std::uint16_t port, Seconds) {
     is_ready_ = true;
     applied_ = step;
     port_ = port;
-    send({.kind = MessageKind::ready, .step = step, .data_port = port});
+    send({.kind = MessageKind::ready, .step = step, .data_port = port, .names = sources()});
 }
 
 void Member::adopt(GenerationId id, Seconds now) {
@@ -170,6 +175,7 @@ void Member::say_broken() {
           .generation = current_.id,
           .step = applied_,
           .data_port = port_,
+          .text = has_begun_ ? "" : source_,
           .names = misses_,
           .member = settings_.self});
     if (leaving_) {
@@ -215,7 +221,7 @@ void Member::find_coordinator(Seconds now) {
             continue;
         }
         if (member.id == settings_.self.id && member.id != current_.members.front().id) {
-            coordinator_.take_over(current_, dead_, now);
+            coordinator_.take_over(current_, lost_, dead_, now);
         }
         if (link_ == 0 || partner_.id != member.id) {
             talk_to(member, now);
@@ -252,6 +258,12 @@ void Member::hear(Link link, const Message& message, Seconds now) {
         case MessageKind::admitted:
             if (state_ == State::joining && message.member && message.table) {
                 current_ = *message.table;
+                if (!source_.empty() && source_ != message.member->id) {
+                    is_ready_ = false;
+                    pending_.reset();
+                    events_.sent_back("the member that it had its state from is none any more");
+                }
+                source_ = message.member->id;
                 events_.admitted(*message.member);
             }
             break;

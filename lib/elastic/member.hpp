@@ -76,6 +76,7 @@ class Member {
     enum class State { outside, joining, running, regrouping, ended };
 
     void ask_to_join(Seconds now);
+    std::vector<std::string> sources() const;
     void hang_up();
     void talk_to(const MemberRecord& coordinator, Seconds now);
     void send(Message message);
@@ -108,6 +109,7 @@ class Member {
     std::set<std::string> lost_;          // members of the generation that did not answer
     std::set<std::string> dead_;          // of those: processes that have ended
     int open_wishes_ = 0;
+    std::string source_;  // of a newcomer's state; its state counts only as long as that is a member
     bool is_ready_ = false;
     bool has_begun_ = false;  // it has been in a generation that took effect
     bool leaving_ = false;

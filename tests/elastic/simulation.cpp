@@ -98,8 +98,8 @@ void SimulatedProcess::close(Link link) {
 }
 
 void SimulatedProcess::admitted(const MemberRecord& from) {
-    source = from.id;
     if (doing == Doing::nothing) {
+        source = from.id;
         doing = Doing::fetching;
         ready_at = world.now + Seconds(world.uniform(0.2, 4));
     }

@@ -17,7 +17,10 @@ constexpr Seconds silence{5};
 
 BulkAnswer::Status status_of(const std::string& name) {
     using Status = BulkAnswer::Status;
-    return name == "data" ? Status::data : name == "switched" ? Status::switched : name == "later" ? Status::later : Status::gone;
+    return name == "data"       ? Status::data
+           : name == "switched" ? Status::switched
+           : name == "later"    ? Status::later
+                                : Status::gone;
 }
 
 }  // namespace

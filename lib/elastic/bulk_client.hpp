@@ -23,7 +23,8 @@ struct Fetched {
 
 class BulkClient {
   public:
-    BulkClient(const comm::SocketAddress& address, const Secret& secret, TimedSocket::Interrupted interrupted);
+    BulkClient(const comm::SocketAddress& address, const Secret& secret,
+               TimedSocket::Interrupted interrupted);
 
     // Throws Error(collective): the other end is lost, several times in a row, or the caller is not interested any more.
     Fetched fetch(BulkRequest request);

@@ -48,11 +48,11 @@ void BulkServer::serve(Descriptor connection, std::string first_request) {
         return;  // closed: the other end tries again
     }
     Transfer& transfer = transfers_.emplace_back();
-    transfer.thread = std::thread([this, &transfer, socket = std::move(connection),
-                                   request = std::move(first_request)]() mutable {
-        run(std::move(socket), std::move(request));
-        transfer.over = true;
-    });
+    transfer.thread = std::thread(
+        [this, &transfer, socket = std::move(connection), request = std::move(first_request)]() mutable {
+            run(std::move(socket), std::move(request));
+            transfer.over = true;
+        });
 }
 
 void BulkServer::run(Descriptor connection, std::string request) {
@@ -65,12 +65,12 @@ void BulkServer::run(Descriptor connection, std::string request) {
             member = wanted.member;
             const BulkAnswer answer = log_.answer(wanted, long_poll);
             const std::uint64_t size = answer.blob.size();
-            socket.write_frame(nlohmann::json{{"status", name_of(answer.status)},
-                                              {"step", answer.step},
-                                              {"generation", answer.generation},
-                                              {"newest", answer.newest},
-                                              {"size", size}}
-                                   .dump());
+            socket.write_frame(nlohmann::json{
+                {"status", name_of(answer.status)},
+                {"step", answer.step},
+                {"generation", answer.generation},
+                {"newest", answer.newest},
+                {"size", size}}.dump());
             for (std::uint64_t at = std::min(wanted.offset, size); at < size;) {
                 const std::size_t count = std::min<std::uint64_t>(chunk.size(), size - at);
                 const std::span<std::byte> part(chunk.data(), count);

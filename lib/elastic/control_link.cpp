@@ -14,14 +14,15 @@ namespace mastic::elastic {
 namespace {
 
 Loss loss_of(int error) {
-    return error == ECONNREFUSED ? Loss::refused
+    return error == ECONNREFUSED                                                 ? Loss::refused
            : error == ETIMEDOUT || error == EHOSTUNREACH || error == ENETUNREACH ? Loss::silent
-                                                                               : Loss::closed;
+                                                                                 : Loss::closed;
 }
 
 }  // namespace
 
-ControlLink::ControlLink(comm::EventLoop& loop, const comm::SocketAddress& to, const Secret& secret, Seconds patience)
+ControlLink::ControlLink(comm::EventLoop& loop, const comm::SocketAddress& to, const Secret& secret,
+                         Seconds patience)
     : loop_(loop),
       socket_(comm::open_tcp_socket(to.family())),
       handshake_(secret, Handshake::Side::caller),
@@ -95,7 +96,8 @@ void ControlLink::finish_connecting() {
     int error = 0;
     socklen_t size = sizeof error;
     ::getsockopt(socket_.get(), SOL_SOCKET, SO_ERROR, &error, &size);
-    if (error == 0 && comm::SocketAddress::local_of(socket_.get()) == comm::SocketAddress::remote_of(socket_.get())) {
+    if (error == 0 &&
+        comm::SocketAddress::local_of(socket_.get()) == comm::SocketAddress::remote_of(socket_.get())) {
         error = ECONNREFUSED;  // it has called itself: the kernel gave it the port on which nobody listens
     }
     if (error != 0) {
@@ -147,7 +149,8 @@ void ControlLink::flush() {
             return;
         }
         const void* data = proving ? static_cast<const void*>(proof_.data()) : output_.data();
-        const ssize_t count = ::send(socket_.get(), data, proving ? proof_.size() : output_.size(), MSG_NOSIGNAL);
+        const ssize_t count =
+            ::send(socket_.get(), data, proving ? proof_.size() : output_.size(), MSG_NOSIGNAL);
         if (count < 0) {
             if (errno == EAGAIN) {
                 return;

@@ -49,7 +49,7 @@ class ControlLink : private comm::EventHandler {
     const comm::Clock::time_point deadline_;
     bool connecting_ = false;
     bool proved_ = false;
-    std::string output_;   // sent after the proof
+    std::string output_;            // sent after the proof
     std::vector<std::byte> proof_;  // sent before
     FrameReader reader_;
     std::optional<Loss> loss_;

@@ -61,8 +61,8 @@ ControlPlane::ControlPlane(PlaneSettings settings, comm::ListeningSocket service
                     .timing = settings_.timing,
                     .plan_addresses = plan_addresses(settings_.network)},
                    store, *this),
-      member_({.self = settings_.self, .identity = settings_.identity, .timing = settings_.timing}, store, *this,
-              coordinator_, *this),
+      member_({.self = settings_.self, .identity = settings_.identity, .timing = settings_.timing}, store,
+              *this, coordinator_, *this),
       acceptor_(std::make_unique<Acceptor>(*this, std::move(service))) {
     if (!settings_.control_socket.empty()) {
         commands_socket_ = std::make_unique<CommandSocket>(
@@ -219,8 +219,8 @@ void ControlPlane::close(Link link) {
 
 void ControlPlane::accept(Descriptor caller) {
     if (links_.size() < most_links) {
-        links_[next_link_++] = {.link = std::make_unique<ControlLink>(loop_, std::move(caller), settings_.secret,
-                                                                      settings_.timing.timeout),
+        links_[next_link_++] = {.link = std::make_unique<ControlLink>(
+                                    loop_, std::move(caller), settings_.secret, settings_.timing.timeout),
                                 .incoming = true};
     }
 }
@@ -243,9 +243,11 @@ void ControlPlane::look_after_links() {
         } else if (loss) {
             const bool tell = !open.closing;
             if (open.link->refused_by_us() && !std::exchange(warned_, true)) {
-                spdlog::warn("a process that {} could not prove to have the secret of this run; later ones are dropped "
-                             "without a message",
-                             open.incoming ? "called" : "was called");
+                spdlog::warn(
+                    "a process that {} could not prove to have the secret of this run; later ones are "
+                    "dropped "
+                    "without a message",
+                    open.incoming ? "called" : "was called");
             }
             links_.erase(id);
             if (tell) {

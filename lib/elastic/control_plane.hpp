@@ -37,8 +37,8 @@ struct PlaneState {
     GenerationId pending = 0;    // committed; to be agreed on at a boundary
     GenerationId abandoned = 0;  // this generation's group is over
     std::string abandoned_why;
-    std::optional<MemberRecord> source;  // a newcomer's
-    std::uint64_t starts = 0;            // of a newcomer: how often it has begun to fetch the state
+    std::optional<MemberRecord> source;   // a newcomer's
+    std::uint64_t starts = 0;             // of a newcomer: how often it has begun to fetch the state
     std::optional<Generation> regrouped;  // the answer to the last report
     std::vector<std::string> holders;
     bool ended = false;
@@ -50,7 +50,8 @@ struct PlaneState {
 class ControlPlane : private Network, private MemberEvents {
   public:
     // All references outlive it. Throws Error(environment), Error(io).
-    ControlPlane(PlaneSettings settings, comm::ListeningSocket service, GenerationStore& store, BulkServer& bulk);
+    ControlPlane(PlaneSettings settings, comm::ListeningSocket service, GenerationStore& store,
+                 BulkServer& bulk);
     ~ControlPlane() override;  // says nothing to anybody: the others see closed connections
 
     // Runs on the plane's thread; returns when it has.

@@ -6,11 +6,11 @@
 #include <cstring>
 #include <utility>
 
-#include <nlohmann/json.hpp>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
+#include <nlohmann/json.hpp>
 
 #include <mastic/core/error.hpp>
 #include <mastic/core/file.hpp>
@@ -22,7 +22,8 @@ namespace {
 namespace fs = std::filesystem;
 
 [[noreturn]] void fail(const fs::path& path) {
-    throw Error(ExitCode::io, "cannot make the control socket " + path.string() + ": " + std::strerror(errno));
+    throw Error(ExitCode::io,
+                "cannot make the control socket " + path.string() + ": " + std::strerror(errno));
 }
 
 Descriptor listen_at(const fs::path& path) {
@@ -78,7 +79,8 @@ struct ControlSocket::Client : comm::EventHandler {
     std::string input;
 };
 
-ControlSocket::ControlSocket(comm::EventLoop& loop, fs::path path, std::function<void(const std::string&)> ask)
+ControlSocket::ControlSocket(comm::EventLoop& loop, fs::path path,
+                             std::function<void(const std::string&)> ask)
     : loop_(loop),
       path_(std::move(path)),
       bound_(short_place_for(path_)),
@@ -142,8 +144,8 @@ void ControlSocket::answer(const std::string& line) {
     asking_.pop_front();
     const std::string text = line + "\n";
     // Short, and the first on this connection in a while: the buffer takes it.
-    if (client.socket.valid() &&
-        ::send(client.socket.get(), text.data(), text.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(text.size())) {
+    if (client.socket.valid() && ::send(client.socket.get(), text.data(), text.size(), MSG_NOSIGNAL) !=
+                                     static_cast<ssize_t>(text.size())) {
         client.close();
     }
 }

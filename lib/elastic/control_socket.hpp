@@ -20,7 +20,8 @@ namespace mastic::elastic {
 class ControlSocket : private comm::EventHandler {
   public:
     // `ask` passes a command on; its answers come in order. `loop` outlives it. Throws Error(io).
-    ControlSocket(comm::EventLoop& loop, std::filesystem::path path, std::function<void(const std::string&)> ask);
+    ControlSocket(comm::EventLoop& loop, std::filesystem::path path,
+                  std::function<void(const std::string&)> ask);
     ~ControlSocket() override;
     ControlSocket(const ControlSocket&) = delete;
     ControlSocket& operator=(const ControlSocket&) = delete;

@@ -63,7 +63,8 @@ void Coordinator::take_over(const Generation& generation, const std::set<std::st
     for (const MemberRecord& member : current_.members) {
         const bool probed = std::ranges::any_of(
             probes_, [&](const auto& entry) { return entry.second.member.id == member.id; });
-        if (member.id != settings_.self && !dead_.contains(member.id) && !probed && peer_of(member.id) == nullptr) {
+        if (member.id != settings_.self && !dead_.contains(member.id) && !probed &&
+            peer_of(member.id) == nullptr) {
             probe(member, 1, now);
         }
     }
@@ -167,7 +168,8 @@ const MemberRecord& Coordinator::source_for_newcomer(const std::vector<std::stri
     if (sources.empty()) {
         return current_.members.front();
     }
-    const auto newcomers = std::ranges::count_if(peers_, [](const auto& entry) { return entry.second.newcomer; });
+    const auto newcomers =
+        std::ranges::count_if(peers_, [](const auto& entry) { return entry.second.newcomer; });
     const std::size_t place = static_cast<std::size_t>(newcomers) % sources.size();
     return *sources[(sources.size() - place) % sources.size()];
 }
@@ -182,7 +184,8 @@ void Coordinator::greet(Link link, Peer& peer, const Message& message, Seconds n
     peer.greeted = message.generation;
     peer.data_port = message.data_port;
     // An older link of the same process is over, whatever its end says later.
-    std::erase_if(peers_, [&](const auto& entry) { return entry.second.id == peer.id && entry.first != link; });
+    std::erase_if(peers_,
+                  [&](const auto& entry) { return entry.second.id == peer.id && entry.first != link; });
     if (pending_ && message.generation == pending_->id) {
         begin(Generation(*pending_), now);
     }
@@ -361,7 +364,8 @@ void Coordinator::try_to_regroup(Seconds now) {
     begin(next, now);
     for (const auto& [link, peer] : peers_) {
         if (next.lists(peer.id)) {
-            network_.send(link, {.kind = MessageKind::table, .generation = next.id, .names = holders, .table = next});
+            network_.send(
+                link, {.kind = MessageKind::table, .generation = next.id, .names = holders, .table = next});
         } else if (before.lists(peer.id)) {
             network_.send(link, {.kind = MessageKind::excluded,
                                  .generation = next.id,
@@ -386,9 +390,14 @@ bool Coordinator::has_waited_enough(const std::vector<Peer*>& reporters, Seconds
 
 Generation Coordinator::survivors_of(const std::vector<Peer*>& reporters) {
     Generation next{.id = current_.id + 1, .previous = current_.id, .reason = loss_, .limit = limit_};
-    // What a newcomer has counts if the member that it is from goes on.
+    // What a newcomer has counts if the member that it is from goes on, or if there is nothing else.
+    const auto is_sure = [&](const Peer* peer) {
+        return peer->source.empty() ||
+               std::ranges::find(reporters, peer->source, &Peer::id) != reporters.end();
+    };
+    const bool any_sure = std::ranges::any_of(reporters, is_sure);
     const auto counts = [&](const Peer* peer) {
-        return peer->source.empty() || std::ranges::find(reporters, peer->source, &Peer::id) != reporters.end();
+        return any_sure ? is_sure(peer) : peer->source == reporters.front()->source;
     };
     for (const Peer* peer : reporters) {
         next.step = std::max(next.step, counts(peer) ? peer->applied : 0);
@@ -502,7 +511,9 @@ std::optional<Generation> Coordinator::next_generation() {
 }
 
 std::string Coordinator::fulfil(const std::string& wish) {
-    const auto answer = [](const char* key, const std::string& text) { return nlohmann::json{{key, text}}.dump(); };
+    const auto answer = [](const char* key, const std::string& text) {
+        return nlohmann::json{{key, text}}.dump();
+    };
     if (!active_) {
         return answer("error", "this run has no coordinator at the moment: ask again");
     }
@@ -552,14 +563,10 @@ std::string Coordinator::status() {
             newcomers.push_back({{"id", peer.id}, {"host", peer.record.host}, {"ready", peer.ready}});
         }
     }
-    return nlohmann::json{{"generation", current_.id},
-                          {"step", step_},
-                          {"reason", current_.reason},
-                          {"limit", limit_},
-                          {"regrouping", regrouping_},
-                          {"pending", pending_ ? pending_->id : 0},
-                          {"members", members},
-                          {"newcomers", newcomers}}
+    return nlohmann::json{{"generation", current_.id}, {"step", step_},
+                          {"reason", current_.reason}, {"limit", limit_},
+                          {"regrouping", regrouping_}, {"pending", pending_ ? pending_->id : 0},
+                          {"members", members},        {"newcomers", newcomers}}
         .dump();
 }
 

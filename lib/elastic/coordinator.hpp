@@ -38,8 +38,8 @@ class Coordinator {
     // The generation has taken effect here.
     void begin(const Generation& generation, Seconds now);
     // All lower ranks of `generation` are among the `lost`; those in `dead` have certainly ended.
-    void take_over(const Generation& generation, const std::set<std::string>& lost, const std::set<std::string>& dead,
-                   Seconds now);
+    void take_over(const Generation& generation, const std::set<std::string>& lost,
+                   const std::set<std::string>& dead, Seconds now);
     // The last step that this process has completed.
     void at_step(Step step) { step_ = std::max(step_, step); }
 
@@ -107,11 +107,12 @@ class Coordinator {
         int tries = 1;
     };
     std::map<Link, Probe> probes_;  // of members that are not linked: has the process ended?
-    std::set<std::string> gone_;     // members of the generation that were lost
-    std::set<std::string> dead_;     // those of them that have certainly ended
+    std::set<std::string> gone_;    // members of the generation that were lost
+    std::set<std::string> dead_;    // those of them that have certainly ended
     std::set<std::string> leaving_;
     std::set<std::string> lost_newcomers_;  // members of the pending generation
-    std::map<std::string, Seconds> lost_leavers_;  // members of the present one that the pending one leaves out: since when
+    std::map<std::string, Seconds>
+        lost_leavers_;  // members of the present one that the pending one leaves out: since when
     int limit_ = 0;
     Step step_ = 0;
     int fruitless_ = 0;  // regroupings in a row in which nobody was lost and no step completed

@@ -35,8 +35,9 @@ void from_json(const nlohmann::json& json, MemberRecord& member) {
 }
 
 void to_json(nlohmann::json& json, const Generation& generation) {
-    json = {{"id", generation.id},         {"previous", generation.previous}, {"step", generation.step},
-            {"reason", generation.reason}, {"limit", generation.limit},       {"network", generation.network},
+    json = {{"id", generation.id},          {"previous", generation.previous},
+            {"step", generation.step},      {"reason", generation.reason},
+            {"limit", generation.limit},    {"network", generation.network},
             {"members", generation.members}};
 }
 

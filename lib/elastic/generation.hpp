@@ -14,10 +14,10 @@ using Step = std::int64_t;           // of completed steps: 0 before the first
 
 // One process that takes part.
 struct MemberRecord {
-    std::string id;            // 16 hexadecimal digits, of this process only
-    std::string host;          // its name
-    std::string addresses;     // comm::pack(HostAddresses)
-    std::string address = {};  // that of the generation's group
+    std::string id;                  // 16 hexadecimal digits, of this process only
+    std::string host;                // its name
+    std::string addresses;           // comm::pack(HostAddresses)
+    std::string address = {};        // that of the generation's group
     std::uint16_t service_port = 0;  // for membership and bulk transfers, as long as the process lives
     std::uint16_t data_port = 0;     // for the generation's group: another one in each generation
     std::int64_t joined = 0;         // seconds since 1970

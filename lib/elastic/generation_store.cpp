@@ -23,7 +23,8 @@ namespace {
 namespace fs = std::filesystem;
 
 [[noreturn]] void fail(const char* action, const fs::path& path) {
-    throw Error(ExitCode::io, std::string("cannot ") + action + " " + path.string() + ": " + std::strerror(errno),
+    throw Error(ExitCode::io,
+                std::string("cannot ") + action + " " + path.string() + ": " + std::strerror(errno),
                 "the run directory must be on a file system that all members can write to");
 }
 
@@ -45,7 +46,8 @@ GenerationId id_of(const fs::path& file) {
 
 }  // namespace
 
-DirectoryStore::DirectoryStore(const fs::path& elastic_directory) : directory_(elastic_directory / "generations") {
+DirectoryStore::DirectoryStore(const fs::path& elastic_directory)
+    : directory_(elastic_directory / "generations") {
     make_private(elastic_directory);
     make_private(directory_);
     const fs::path lock = elastic_directory / "alive";

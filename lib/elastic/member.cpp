@@ -54,7 +54,10 @@ void Member::ask_to_join(Seconds now) {
         next_candidate_ = 0;
     }
     talk_to(current_.members[next_candidate_++], now);
-    send({.kind = MessageKind::join, .text = settings_.identity, .names = sources(), .member = settings_.self});
+    send({.kind = MessageKind::join,
+          .text = settings_.identity,
+          .names = sources(),
+          .member = settings_.self});
     if (is_ready_) {
         send({.kind = MessageKind::ready, .step = applied_, .data_port = port_, .names = sources()});
     }
@@ -238,8 +241,9 @@ void Member::follow_newest(Seconds now) {
     }
     if (!newest->lists(settings_.self.id)) {
         const bool planned = leaving_ || (pending_ && pending_->id == newest->id);
-        end(planned, "generation " + std::to_string(newest->id) + " goes on without this process (" + newest->reason +
-                         ")",
+        end(planned,
+            "generation " + std::to_string(newest->id) + " goes on without this process (" + newest->reason +
+                ")",
             now);
         return;
     }
@@ -342,6 +346,12 @@ void Member::lose(Link link, Loss loss, Seconds now) {
 void Member::lose_coordinator(Loss loss, Seconds now) {
     if (state_ == State::joining) {
         next_try_ = now + settings_.timing.heartbeat / 4;
+        return;
+    }
+    // This process was stopped for a while, and its two ends missed one another.
+    if (partner_.id == settings_.self.id) {
+        talk_to(MemberRecord(partner_), now);
+        state_ == State::regrouping ? say_broken() : say_hello();
         return;
     }
     // A coordinator that leaves closes its links when it has passed the boundary; this process is about to.

@@ -97,17 +97,17 @@ class Member {
     State state_ = State::outside;
     Generation current_;
     std::optional<Generation> pending_;
-    Link link_ = 0;          // to the coordinator, or to who might be it
-    MemberRecord partner_;   // at its other end
+    Link link_ = 0;               // to the coordinator, or to who might be it
+    MemberRecord partner_;        // at its other end
     bool second_chance_ = false;  // the link was lost and is being made again
     Seconds last_heard_{0};
     Seconds next_beat_{0};
     Seconds state_since_{0};
-    std::optional<Seconds> next_try_;     // of joining
-    std::size_t next_candidate_ = 0;      // of joining: whom to ask
+    std::optional<Seconds> next_try_;       // of joining
+    std::size_t next_candidate_ = 0;        // of joining: whom to ask
     std::optional<Seconds> patience_ends_;  // without a coordinator, but with a change to come
-    std::set<std::string> lost_;          // members of the generation that did not answer
-    std::set<std::string> dead_;          // of those: processes that have ended
+    std::set<std::string> lost_;            // members of the generation that did not answer
+    std::set<std::string> dead_;            // of those: processes that have ended
     int open_wishes_ = 0;
     std::string source_;  // of a newcomer's state; its state counts only as long as that is a member
     bool is_ready_ = false;

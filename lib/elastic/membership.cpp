@@ -34,7 +34,9 @@ std::string random_id() {
 }
 
 std::int64_t unix_seconds() {
-    return std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+    return std::chrono::duration_cast<std::chrono::seconds>(
+               std::chrono::system_clock::now().time_since_epoch())
+        .count();
 }
 
 MemberRecord describe_self(std::uint16_t service_port) {
@@ -164,8 +166,9 @@ struct Membership::Impl {
         // Whether the survivors take this one along, or it begins anew, is decided in bounded time.
         for (const Seconds begin = monotonic(); !is_over() && monotonic() - begin < options.join;) {
             plane->call([](Member& member, Coordinator&, Seconds time) { member.start_over(time); });
-            plane->wait_for([&](const PlaneState& later) { return later.starts != now.starts || later.abandoned != 0; },
-                            options.timing.heartbeat / 4);
+            plane->wait_for(
+                [&](const PlaneState& later) { return later.starts != now.starts || later.abandoned != 0; },
+                options.timing.heartbeat / 4);
         }
         return false;
     }
@@ -189,7 +192,8 @@ struct Membership::Impl {
     bool follow(BulkClient& source, const TimedSocket::Interrupted& is_over) {
         bool ready = false;
         for (;;) {
-            const BulkRequest request{.what = BulkRequest::What::step, .member = self.id, .step = applied + 1};
+            const BulkRequest request{
+                .what = BulkRequest::What::step, .member = self.id, .step = applied + 1};
             Fetched fetched = source.fetch(request);
             if (is_over()) {
                 return false;
@@ -318,8 +322,8 @@ struct Membership::Impl {
                 continue;
             }
             try {
-                BulkClient source(plane->address_of(generation.members[static_cast<std::size_t>(holder)]), secret,
-                                  [this] { return plane->state().abandoned == generation.id; });
+                BulkClient source(plane->address_of(generation.members[static_cast<std::size_t>(holder)]),
+                                  secret, [this] { return plane->state().abandoned == generation.id; });
                 Fetched fetched = source.fetch(
                     {.what = BulkRequest::What::step, .member = self.id, .step = generation.step});
                 if (fetched.status == BulkAnswer::Status::data) {
@@ -357,9 +361,9 @@ struct Membership::Impl {
                  .address = comm::SocketAddress::parse(member.address, member.data_port).value()});
         }
         auto fresh_losses = std::make_shared<comm::LossRecord>();
-        const std::shared_ptr<comm::TcpGroup> fresh =
-            comm::TcpGroup::open(std::move(table), std::move(*spare), options.group,
-                                 {.silence = options.timing.timeout, .linger = Seconds(0), .losses = fresh_losses});
+        const std::shared_ptr<comm::TcpGroup> fresh = comm::TcpGroup::open(
+            std::move(table), std::move(*spare), options.group,
+            {.silence = options.timing.timeout, .linger = Seconds(0), .losses = fresh_losses});
         {
             const std::lock_guard lock(group_mutex);
             group = fresh;
@@ -393,16 +397,16 @@ struct Membership::Impl {
 
     void note(const std::string& kind, Seconds took, const std::string& text) {
         const std::lock_guard lock(events_mutex);
-        events.push_back({.unix_time = static_cast<double>(
-                              std::chrono::duration_cast<std::chrono::microseconds>(
-                                  std::chrono::system_clock::now().time_since_epoch())
-                                  .count()) /
-                              1e6,
-                          .kind = kind,
-                          .generation = generation.id,
-                          .members = static_cast<int>(generation.members.size()),
-                          .took = took,
-                          .text = text});
+        events.push_back(
+            {.unix_time = static_cast<double>(std::chrono::duration_cast<std::chrono::microseconds>(
+                                                  std::chrono::system_clock::now().time_since_epoch())
+                                                  .count()) /
+                          1e6,
+             .kind = kind,
+             .generation = generation.id,
+             .members = static_cast<int>(generation.members.size()),
+             .took = took,
+             .text = text});
     }
 
     const MembershipOptions options;

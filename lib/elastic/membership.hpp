@@ -78,8 +78,8 @@ class Membership {
     Membership(const Membership&) = delete;
     Membership& operator=(const Membership&) = delete;
 
-    bool founded() const;     // began with its own state, as the only member
-    Step last_step() const;   // of `state`, as far as membership has brought it
+    bool founded() const;    // began with its own state, as the only member
+    Step last_step() const;  // of `state`, as far as membership has brought it
     const std::string& id() const;
     const Generation& generation() const;
     int rank() const;

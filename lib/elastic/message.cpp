@@ -16,11 +16,13 @@ struct KindName {
     const char* name;
 };
 constexpr KindName kinds[] = {
-    {MessageKind::beat, "beat"},         {MessageKind::hello, "hello"},   {MessageKind::join, "join"},
-    {MessageKind::admitted, "admitted"}, {MessageKind::refused, "refused"}, {MessageKind::busy, "busy"},
-    {MessageKind::ready, "ready"},       {MessageKind::leave, "leave"},   {MessageKind::broken, "broken"},
-    {MessageKind::abandon, "abandon"},   {MessageKind::table, "table"},   {MessageKind::excluded, "excluded"},
-    {MessageKind::wish, "wish"},         {MessageKind::wished, "wished"},
+    {MessageKind::beat, "beat"},       {MessageKind::hello, "hello"},
+    {MessageKind::join, "join"},       {MessageKind::admitted, "admitted"},
+    {MessageKind::refused, "refused"}, {MessageKind::busy, "busy"},
+    {MessageKind::ready, "ready"},     {MessageKind::leave, "leave"},
+    {MessageKind::broken, "broken"},   {MessageKind::abandon, "abandon"},
+    {MessageKind::table, "table"},     {MessageKind::excluded, "excluded"},
+    {MessageKind::wish, "wish"},       {MessageKind::wished, "wished"},
 };
 
 }  // namespace
@@ -56,7 +58,8 @@ Message decode_message(const std::string& content) {
         Message message;
         const auto* kind = find_named(kinds, json.at("kind").get<std::string>());
         if (kind == nullptr) {
-            throw Error(ExitCode::collective, "a member says " + json.at("kind").dump() + ", which is unknown here",
+            throw Error(ExitCode::collective,
+                        "a member says " + json.at("kind").dump() + ", which is unknown here",
                         "all members must run the same version");
         }
         message.kind = kind->kind;
@@ -73,7 +76,8 @@ Message decode_message(const std::string& content) {
         }
         return message;
     } catch (const nlohmann::json::exception& error) {
-        throw Error(ExitCode::collective, std::string("a member does not speak the protocol: ") + error.what(),
+        throw Error(ExitCode::collective,
+                    std::string("a member does not speak the protocol: ") + error.what(),
                     "all members must run the same version");
     }
 }

@@ -13,16 +13,16 @@
 namespace mastic::elastic {
 
 enum class MessageKind {
-    beat,      // "I am alive"
-    hello,     // member: "I am `member`, in `generation`, and listen for the next one on `data_port`"
-    join,      // newcomer: "I am `member`, of version and configuration `text`; I have a state from the member `names`"
+    beat,   // "I am alive"
+    hello,  // member: "I am `member`, in `generation`, and listen for the next one on `data_port`"
+    join,  // newcomer: "I am `member`, of version and configuration `text`; I have a state from the member `names`"
     admitted,  // to a newcomer: "fetch the state from `member`; `table` is the present generation"
     refused,   // to a newcomer: why, in `text`
     busy,      // to a newcomer: "I coordinate nothing now; ask again"
-    ready,     // newcomer: "I have the state of `step` from the member `names` and follow; I listen on `data_port`"
-    leave,     // member: "I want to go"
-    broken,    // member: "a step of `generation` failed; I have applied `step`, listen on `data_port`, miss `names`"; a newcomer
-               // names in `text` the member that its state is from
+    ready,  // newcomer: "I have the state of `step` from the member `names` and follow; I listen on `data_port`"
+    leave,   // member: "I want to go"
+    broken,  // member: "a step of `generation` failed; I have applied `step`, listen on `data_port`, miss `names`"; a newcomer
+             // names in `text` the member that its state is from
     abandon,   // to members: "`generation` is over, since `text`: report"
     table,     // to members: "`table` is committed"; after a loss with `names`, who have the last step
     excluded,  // to a member: "the others go on without you, since `text`"

@@ -63,8 +63,9 @@ Secret create_or_read_secret(const fs::path& directory) {
     const std::vector<std::byte> content = read_file(file);
     Secret secret{};
     if (content.size() != secret.size()) {
-        throw Error(ExitCode::io, file.string() + " has " + std::to_string(content.size()) + " bytes, not " +
-                                      std::to_string(secret.size()),
+        throw Error(ExitCode::io,
+                    file.string() + " has " + std::to_string(content.size()) + " bytes, not " +
+                        std::to_string(secret.size()),
                     "remove it while no member runs");
     }
     std::ranges::copy(content, secret.begin());

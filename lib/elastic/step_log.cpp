@@ -54,7 +54,8 @@ void StepLog::drop_unneeded() {
     const auto drop = [&] {
         steps_.erase(steps_.begin(), steps_.lower_bound(first_needed()));
         std::erase_if(snapshots_, [&](const auto& entry) {
-            return std::ranges::none_of(snapshot_of_, [&](const auto& user) { return user.second == entry.first; });
+            return std::ranges::none_of(snapshot_of_,
+                                        [&](const auto& user) { return user.second == entry.first; });
         });
     };
     const auto kept = [&] {
@@ -66,7 +67,8 @@ void StepLog::drop_unneeded() {
     };
     drop();
     while (!next_of_.empty() && kept() > most_.count) {
-        const auto slowest = std::ranges::min_element(next_of_, {}, [](const auto& entry) { return entry.second; });
+        const auto slowest =
+            std::ranges::min_element(next_of_, {}, [](const auto& entry) { return entry.second; });
         snapshot_of_.erase(slowest->first);
         next_of_.erase(slowest);
         drop();
@@ -90,8 +92,9 @@ BulkAnswer StepLog::find(const BulkRequest& request) {
     if (request.what == BulkRequest::What::snapshot) {
         if (request.step >= 0) {
             const auto found = snapshots_.find(request.step);
-            return found == snapshots_.end() ? BulkAnswer{.status = Status::gone}
-                                             : BulkAnswer{.status = Status::data, .step = found->first, .blob = found->second};
+            return found == snapshots_.end()
+                       ? BulkAnswer{.status = Status::gone}
+                       : BulkAnswer{.status = Status::data, .step = found->first, .blob = found->second};
         }
         if (const auto mine = snapshot_of_.find(request.member); mine != snapshot_of_.end()) {
             return {.status = Status::data, .step = mine->second, .blob = snapshots_.at(mine->second)};
@@ -99,8 +102,9 @@ BulkAnswer StepLog::find(const BulkRequest& request) {
         wanting_.insert(request.member);
         return {.status = Status::later};
     }
-    if (const auto boundary = boundaries_.find(request.step - 1);
-        boundary != boundaries_.end() && boundary->second.lists(request.member) && next_of_.contains(request.member)) {
+    if (const auto boundary = boundaries_.find(request.step - 1); boundary != boundaries_.end() &&
+                                                                  boundary->second.lists(request.member) &&
+                                                                  next_of_.contains(request.member)) {
         return {.status = Status::switched, .step = request.step - 1, .generation = boundary->second.id};
     }
     if (const auto found = steps_.find(request.step); found != steps_.end()) {

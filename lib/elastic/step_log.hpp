@@ -68,11 +68,11 @@ class StepLog {
     std::condition_variable changed_;
     std::map<Step, Blob> steps_;
     std::map<Step, Blob> snapshots_;
-    std::map<Step, Generation> boundaries_;        // which begin after a step
-    std::set<std::string> wanting_;                // a snapshot
-    std::map<std::string, Step> next_of_;          // newcomers, and the step that each needs next
+    std::map<Step, Generation> boundaries_;  // which begin after a step
+    std::set<std::string> wanting_;          // a snapshot
+    std::map<std::string, Step> next_of_;    // newcomers, and the step that each needs next
     std::map<std::string, std::chrono::steady_clock::time_point> last_asked_;  // by those
-    std::map<std::string, Step> snapshot_of_;      // which one each is fetching
+    std::map<std::string, Step> snapshot_of_;                                  // which one each is fetching
 };
 
 }  // namespace mastic::elastic

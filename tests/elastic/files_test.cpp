@@ -30,8 +30,13 @@ Generation generation_of(GenerationId id, const std::string& member) {
             .reason = "\"quotes\"",
             .limit = 3,
             .network = "10.0.0.0/24",
-            .members = {{.id = member, .host = "node1", .addresses = "node1\nx\n", .address = "10.0.0.1",
-                         .service_port = 1, .data_port = 2, .joined = 3}}};
+            .members = {{.id = member,
+                         .host = "node1",
+                         .addresses = "node1\nx\n",
+                         .address = "10.0.0.1",
+                         .service_port = 1,
+                         .data_port = 2,
+                         .joined = 3}}};
 }
 
 TEST(GenerationFiles, WhatIsCommittedIsReadBack) {
@@ -132,7 +137,11 @@ TEST(Secret, PurposesGiveDifferentTokens) {
 }
 
 TEST(Frames, ComeOutWholeHoweverTheyArrive) {
-    Message message{.kind = MessageKind::broken, .generation = 5, .step = 7, .data_port = 9, .text = "\xff bytes",
+    Message message{.kind = MessageKind::broken,
+                    .generation = 5,
+                    .step = 7,
+                    .data_port = 9,
+                    .text = "\xff bytes",
                     .names = {"a", "b"}};
     message.table = generation_of(4, "x");
     message.member = message.table->members[0];

@@ -65,7 +65,8 @@ TEST(StepLogs, KeepWhatANewcomerNeedsAndTellItOfTheSwitch) {
     EXPECT_EQ(snapshot.blob.size(), 100u);
     EXPECT_EQ(snapshot.newest, 5);
     for (Step step = 2; step <= 5; ++step) {
-        EXPECT_EQ(log.answer({.what = What::step, .member = "new", .step = step}, at_once).status, Status::data);
+        EXPECT_EQ(log.answer({.what = What::step, .member = "new", .step = step}, at_once).status,
+                  Status::data);
     }
     log.keep(6, blob_of(8, 6));
     EXPECT_EQ(log.answer({.what = What::step, .member = "new", .step = 4}, at_once).status, Status::gone);

@@ -56,7 +56,8 @@ void expect_progress_of_one_part(Simulation& world) {
             const Generation newest = *world.store.newest();
             const bool somebody = std::ranges::any_of(newest.members, [&](const MemberRecord& member) {
                 const SimulatedProcess* other = world.find(member.id);
-                return other->alive && !other->stopped && !other->over && world.connected(other->number, process->number);
+                return other->alive && !other->stopped && !other->over &&
+                       world.connected(other->number, process->number);
             });
             ASSERT_FALSE(somebody) << process->record.id << " was not admitted";
             continue;
@@ -68,7 +69,9 @@ void expect_progress_of_one_part(Simulation& world) {
             << process->record.id << " hangs in generation " << process->generation.id << " at step "
             << process->applied.step << ", doing " << static_cast<int>(process->doing);
         if (generation != 0) {
-            ASSERT_LE(std::max(generation, process->generation.id) - std::min(generation, process->generation.id), 1u)
+            ASSERT_LE(
+                std::max(generation, process->generation.id) - std::min(generation, process->generation.id),
+                1u)
                 << process->record.id;
         }
         generation = process->generation.id;
@@ -130,9 +133,8 @@ TEST(Histories, DeathsAtAnyTime) {
                 world.kill(working[world.random.below(working.size())]->number);
             }
         }
-        const bool anybody = std::ranges::any_of(world.working(), [](const SimulatedProcess* process) {
-            return process->generation.id != 0;
-        });
+        const bool anybody = std::ranges::any_of(
+            world.working(), [](const SimulatedProcess* process) { return process->generation.id != 0; });
         expect_progress_of_one_part(world);
         expect_one_chain(world);
         for (const auto& process : world.processes) {
@@ -150,7 +152,9 @@ TEST(Histories, EverythingAtOnce) {
         for (int event = 0; event < 16; ++event) {
             world.run_for(Seconds(world.uniform(0, 5)));
             const auto working = world.working();
-            const auto some = [&]() -> SimulatedProcess& { return *working[world.random.below(working.size())]; };
+            const auto some = [&]() -> SimulatedProcess& {
+                return *working[world.random.below(working.size())];
+            };
             switch (world.random.below(7)) {
                 case 0:
                 case 1:
@@ -209,8 +213,8 @@ TEST(Histories, AfterACutTheLargerPartGoesOn) {
         ASSERT_EQ(at_work(world), 5u);
         // Two of five, with the coordinator or without.
         const int second = 1 + static_cast<int>(world.random.below(4));
-        const std::set<int> side = world.random.below(2) == 0 ? std::set<int>{0, second}
-                                                              : std::set<int>{second, 1 + second % 4};
+        const std::set<int> side =
+            world.random.below(2) == 0 ? std::set<int>{0, second} : std::set<int>{second, 1 + second % 4};
         world.cut(side);
         world.run_for(Seconds(20));
         ASSERT_EQ(at_work(world), 3u);

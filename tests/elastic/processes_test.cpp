@@ -43,12 +43,14 @@ class ElasticRun : public testing::Test {
     }
     bool have_members(std::initializer_list<const WorkerProcess*> workers, int members) {
         return eventually([&] {
-            return std::ranges::all_of(workers, [&](const WorkerProcess* one) { return members_of(*one) == members; });
+            return std::ranges::all_of(workers,
+                                       [&](const WorkerProcess* one) { return members_of(*one) == members; });
         });
     }
     void expect_further_steps(const WorkerProcess& worker) {
         const std::int64_t before = worker.last_step();
-        EXPECT_TRUE(eventually([&] { return worker.last_step() > before + 5; })) << worker.record() << worker.errors();
+        EXPECT_TRUE(eventually([&] { return worker.last_step() > before + 5; }))
+            << worker.record() << worker.errors();
     }
 
     TempDir place_;
@@ -59,7 +61,8 @@ TEST_F(ElasticRun, OneStartsTwoJoinOneLeaves) {
     ASSERT_TRUE(eventually([&] { return works(first); })) << first.errors();
     WorkerProcess second = start();
     WorkerProcess third = start();
-    ASSERT_TRUE(have_members({&first, &second, &third}, 3)) << second.errors() << second.record() << third.errors();
+    ASSERT_TRUE(have_members({&first, &second, &third}, 3))
+        << second.errors() << second.record() << third.errors();
     second.signal(SIGTERM);
     EXPECT_EQ(second.wait_for_end(10s), 0) << second.errors();
     EXPECT_TRUE(second.recorded("left"));
@@ -176,7 +179,8 @@ std::string ask(const std::string& path, const std::string& command) {
         return "no connection";
     }
     const std::string line = "{\"command\": \"" + command + "\"}\n";
-    EXPECT_EQ(::send(socket.get(), line.data(), line.size(), MSG_NOSIGNAL), static_cast<ssize_t>(line.size()));
+    EXPECT_EQ(::send(socket.get(), line.data(), line.size(), MSG_NOSIGNAL),
+              static_cast<ssize_t>(line.size()));
     const timeval bound{.tv_sec = 5, .tv_usec = 0};
     ::setsockopt(socket.get(), SOL_SOCKET, SO_RCVTIMEO, &bound, sizeof bound);
     std::string answer;
@@ -220,12 +224,15 @@ struct TwoHosts {
     TwoHosts() {
         const std::string a = name('a');
         const std::string b = name('b');
-        usable = ::geteuid() == 0 && run_command_line("ip netns add " + a) && run_command_line("ip netns add " + b) &&
+        usable = ::geteuid() == 0 && run_command_line("ip netns add " + a) &&
+                 run_command_line("ip netns add " + b) &&
                  run_command_line("ip link add cable netns " + a + " type veth peer name cable netns " + b) &&
                  run_command_line("ip -n " + a + " addr add 10.78.0.1/24 dev cable") &&
                  run_command_line("ip -n " + b + " addr add 10.78.0.2/24 dev cable") &&
-                 run_command_line("ip -n " + a + " link set lo up") && run_command_line("ip -n " + b + " link set lo up") &&
-                 run_command_line("ip -n " + a + " link set cable up") && run_command_line("ip -n " + b + " link set cable up");
+                 run_command_line("ip -n " + a + " link set lo up") &&
+                 run_command_line("ip -n " + b + " link set lo up") &&
+                 run_command_line("ip -n " + a + " link set cable up") &&
+                 run_command_line("ip -n " + b + " link set cable up");
     }
     ~TwoHosts() {
         run_command_line("ip netns del " + name('a'));
@@ -293,9 +300,12 @@ TEST_P(RandomHistories, CountEveryStepOnce) {
         ::unsetenv("WORKER_TIMEOUT");
         // All that are left come together.
         const int left = static_cast<int>(present.size());
-        EXPECT_TRUE(eventually([&] {
-            return std::ranges::all_of(present, [&](const WorkerProcess* one) { return members_of(*one) == left; });
-        }, 30s));
+        EXPECT_TRUE(eventually(
+            [&] {
+                return std::ranges::all_of(
+                    present, [&](const WorkerProcess* one) { return members_of(*one) == left; });
+            },
+            30s));
         for (const WorkerProcess* worker : present) {
             if (members_of(*worker) != left) {
                 ADD_FAILURE() << worker->record().substr(0, 500) << "...\n" << worker->errors();

@@ -35,9 +35,11 @@ SimulatedProcess::SimulatedProcess(Simulation& simulation, int its_number)
     : world(simulation),
       number(its_number),
       record{.id = id_of(its_number), .host = "host" + std::to_string(its_number), .addresses = {}},
-      coordinator({.self = record.id, .identity = "v1", .timing = timing(), .plan_addresses = [](Generation&) {}},
-                  simulation.store, *this),
-      member({.self = record, .identity = "v1", .timing = timing()}, simulation.store, *this, coordinator, *this) {}
+      coordinator(
+          {.self = record.id, .identity = "v1", .timing = timing(), .plan_addresses = [](Generation&) {}},
+          simulation.store, *this),
+      member({.self = record, .identity = "v1", .timing = timing()}, simulation.store, *this, coordinator,
+             *this) {}
 
 void SimulatedProcess::start() {
     last_progress = world.now;

@@ -13,7 +13,8 @@ inline std::int64_t share_of(std::int64_t step, int rank, int size) {
     std::int64_t sum = 0;
     for (int unit = rank; unit < units; unit += size) {
         sum += static_cast<std::int64_t>(
-            CounterRandom::mix(static_cast<std::uint64_t>(step) * 1000 + static_cast<std::uint64_t>(unit)) >> 12);
+            CounterRandom::mix(static_cast<std::uint64_t>(step) * 1000 + static_cast<std::uint64_t>(unit)) >>
+            12);
     }
     return sum;
 }

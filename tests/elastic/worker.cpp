@@ -85,7 +85,8 @@ int work(const WorkerOptions& options) {
         std::int64_t total = share_of(step, group->rank(), group->size());
         std::int64_t pending = run.pending();
         try {
-            const comm::Request sum = group->start_allreduce(comm::view_of(std::span(&total, 1)), comm::ReduceOp::sum);
+            const comm::Request sum =
+                group->start_allreduce(comm::view_of(std::span(&total, 1)), comm::ReduceOp::sum);
             group->allreduce(comm::view_of(std::span(&pending, 1)), comm::ReduceOp::max);
             sum.wait();
         } catch (const Error& error) {

@@ -102,7 +102,8 @@ std::map<std::int64_t, RecordedStep> WorkerProcess::steps() const {
         std::string kind;
         std::int64_t step = 0;
         RecordedStep recorded;
-        if (words >> kind >> step >> recorded.hash >> recorded.generation >> recorded.members && kind == "step") {
+        if (words >> kind >> step >> recorded.hash >> recorded.generation >> recorded.members &&
+            kind == "step") {
             EXPECT_TRUE(found.emplace(step, recorded).second) << "step " << step << " is there twice";
         }
     }

@@ -54,7 +54,8 @@ class WorkerProcess {
 };
 
 // True once `condition` holds; false after `bound`.
-bool eventually(const std::function<bool()>& condition, std::chrono::milliseconds bound = std::chrono::seconds(20));
+bool eventually(const std::function<bool()>& condition,
+                std::chrono::milliseconds bound = std::chrono::seconds(20));
 // Every step from its first on once, and as all other workers of the run must have it.
 void expect_right_steps(const WorkerProcess& worker);
 

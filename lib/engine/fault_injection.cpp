@@ -19,18 +19,26 @@ FaultInjection::FaultInjection(std::string_view text, int rank) {
         return result.ec == std::errc() && result.ptr == text.data() + end ? value : -1;
     };
     const std::size_t at = text.find('@');
+    if (text.substr(0, at) == "slow" && at != text.npos && number(at + 1, text.size()) > 0) {
+        sample_time_ = std::chrono::microseconds(number(at + 1, text.size()));
+        return;
+    }
     const std::size_t colon = text.find(':');
     const bool formed = at != text.npos && colon != text.npos && at < colon;
     const std::string_view kind = text.substr(0, at);
     if (!formed || number(at + 1, colon) < 0 || number(colon + 1, text.size()) < 0 ||
         (kind != "nan" && kind != "kill" && kind != "crash" && kind != "stall")) {
         throw Error(ExitCode::usage, "train.inject: '" + std::string(text) + "' is not a fault",
-                    "write KIND@STEP:RANK with KIND one of nan, kill, crash, stall");
+                    "write KIND@STEP:RANK with KIND one of nan, kill, crash, stall, or slow@MICROSECONDS");
     }
     if (number(colon + 1, text.size()) == rank) {
         kind_ = kind;
         step_ = number(at + 1, colon);
     }
+}
+
+void FaultInjection::compute(std::int64_t samples) const {
+    std::this_thread::sleep_for(sample_time_ * samples);
 }
 
 void FaultInjection::before_backward(std::int64_t step) const {

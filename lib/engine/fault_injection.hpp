@@ -1,6 +1,8 @@
-// Faults on demand, so that tests can show what a run does about them: --train.inject KIND@STEP:RANK.
+// Faults on demand, so that tests can show what a run does about them: --train.inject KIND@STEP:RANK; and slowness, so that
+// a benchmark on one machine sees ranks that do not take each other's cores: --train.inject slow@MICROSECONDS.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -12,17 +14,20 @@ class FaultInjection {
   public:
     FaultInjection() = default;
     // "nan@5:1" makes the loss of rank 1 in step 5 NaN, "kill@5:1" ends that rank with SIGKILL before its backward pass,
-    // "crash@5:1" with SIGSEGV, "stall@5:1" makes it sleep there for an hour. "" injects nothing. Throws Error(usage).
+    // "crash@5:1" with SIGSEGV, "stall@5:1" makes it sleep there for an hour. "slow@2000" lets
+    // each sample take 2 ms more, on all ranks, asleep. "" injects nothing. Throws Error(usage).
     FaultInjection(std::string_view text, int rank);
 
     bool poisons_loss(std::int64_t step) const { return matches("nan", step); }
     void before_backward(std::int64_t step) const;
+    void compute(std::int64_t samples) const;  // in each forward pass
 
   private:
     bool matches(std::string_view kind, std::int64_t step) const { return step == step_ && kind == kind_; }
 
     std::string kind_;
     std::int64_t step_ = -1;
+    std::chrono::microseconds sample_time_{0};
 };
 
 }  // namespace mastic::engine

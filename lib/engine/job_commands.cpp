@@ -76,6 +76,9 @@ class Settlement {
         if (std::filesystem::is_directory(path)) {
             run = view_of(path);
         }
+        if (!context_.options.elastic.join.empty()) {
+            return end_of_member(run);
+        }
         // Another job has it: what is there is not ours to complete.
         if (!run.owner.empty()) {
             return {launcher_code_, 0, {}, ""};
@@ -88,6 +91,18 @@ class Settlement {
     }
 
   private:
+    // run.json is that of the run's leader, so a member's own code decides. One that stopped while the run came to its end
+    // has nothing to come back for.
+    job::RunEnd end_of_member(const report::RunView& run) const {
+        const bool stopped = launcher_code_ == static_cast<int>(ExitCode::requeue) || job::stopped_at_start(launcher_code_);
+        const bool done = run.owner.empty() && run.record && run.record->attempt.exit_code == 0;
+        if (stopped && !done) {
+            return {static_cast<int>(ExitCode::requeue), 0, {}, "this member left it"};
+        }
+        const bool well = stopped || launcher_code_ == 0;
+        return {well ? 0 : launcher_code_, 0, {}, well ? "the run is done, or this member was drained" : "this member"};
+    }
+
     job::RunEnd end_of(const report::RunRecord& record) const {
         const report::RunAttempt& attempt = record.attempt;
         const bool stopped = attempt.exit_code == static_cast<int>(ExitCode::requeue);

@@ -163,9 +163,15 @@ job::BatchCall batch_call(const TrainOptions& options, const config::Invocation&
     call.options = options.slurm;
     call.arguments.assign(arguments.begin() + 1, arguments.end());
     call.mpi_library = comm::mpi_library_text();
-    call.script = std::filesystem::path(options.run.dir) / "train.sbatch";
-    call.next_steps = "  progress  mastic-train status " + options.run.dir +
-                      "\n  restart   scancel -b -s USR1 JOB    (it saves, and goes on in a new job)\n";
+    const bool elastic = !options.elastic.join.empty();
+    if (elastic) {
+        call.work = job::BatchWork::pilot;
+        call.options.nodes = call.options.ranks_per_node = 1;
+        call.options.mpi = "none";
+    }
+    call.script = std::filesystem::path(options.run.dir) / (elastic ? "pilot.sbatch" : "train.sbatch");
+    call.next_steps = "  progress  mastic-train status " + options.run.dir + "\n  restart   scancel -b -s USR1 JOB    (it " +
+                      (elastic ? "leaves, and comes again" : "saves, and goes on") + " in a new job)\n";
     return call;
 }
 

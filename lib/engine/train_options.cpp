@@ -129,7 +129,7 @@ void declare_train(Schema& schema, StepOptions& train) {
         .at_least(0.0)
         .on_resume(OnResume::fork);
     schema.option("train.eval_every", train.eval_every, "epochs between evaluations; 0: never").at_least(0);
-    schema.option("train.inject", train.inject, "fault for tests: nan, kill, crash or stall@STEP:RANK")
+    schema.option("train.inject", train.inject, "for tests: nan, kill, crash or stall@STEP:RANK; slow@MICROSECONDS: each sample takes so long more")
         .advanced();
 }
 

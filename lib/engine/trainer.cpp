@@ -179,6 +179,7 @@ void Trainer::forward_backward(const data::LoadedBatch& loaded) {
             const model::TrainingLoss result = model::training_loss(*parts_.state.network, parts_.loss_kind, inputs,
                                                                     tensors.targets.narrow(0, first, length));
             loss = result.sum / global_count;
+            parts_.faults.compute(length);
         }
         loss_sum += loss.item<double>();
         if (parts_.faults.poisons_loss(parts_.state.step)) {

@@ -160,12 +160,14 @@ class NetLab:
         return ["ip", "netns", "exec", self.namespace(node), "unshare", "--uts", "taskset", "--cpu-list", cores, "sh",
                 "-c", f'hostname node{node}; exec "$@"', "sh", *command]
 
-    def mpiexec(self, command):
-        """Over TCP alone between nodes: the ranks would otherwise find each other in shared memory."""
-        hosts = ",".join(self.address(node) for node in range(self.nodes))
+    def mpiexec(self, command, nodes=None):
+        """On the first `nodes` nodes, or all. Over TCP alone between nodes: the ranks would otherwise find each other in
+        shared memory."""
+        nodes = nodes or self.nodes
+        hosts = ",".join(self.address(node) for node in range(nodes))
         return ["ip", "netns", "exec", self.switch, "mpiexec.mpich", "-iface", "bridge", "-launcher", "ssh",
                 "-launcher-exec", self._remote_shell(), "-hosts", hosts, "-n",
-                str(self.nodes * self.ranks_per_node), "-ppn", str(self.ranks_per_node), "-genv", "UCX_TLS", "tcp,self",
+                str(nodes * self.ranks_per_node), "-ppn", str(self.ranks_per_node), "-genv", "UCX_TLS", "tcp,self",
                 "-genv", "UCX_NET_DEVICES", "eth0", *command]
 
     def mpirun_openmpi(self, command):

@@ -15,8 +15,16 @@ TEST(FaultInjection, ConcernsOneStepOfOneRank) {
     EXPECT_FALSE(none.poisons_loss(0));
 }
 
+TEST(FaultInjection, LetsEachSampleTakeLonger) {
+    const FaultInjection slow("slow@20000", 3);
+    const auto begin = std::chrono::steady_clock::now();
+    slow.compute(2);
+    EXPECT_GE(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(40));
+}
+
 TEST(FaultInjection, RefusesWhatItDoesNotKnow) {
-    for (const char* text : {"nan", "nan@", "nan@x:1", "nan@1:", "boom@1:1", "nan@1:1x", "nan:1@1", "@1:1"}) {
+    for (const char* text : {"nan", "nan@", "nan@x:1", "nan@1:", "boom@1:1", "nan@1:1x", "nan:1@1", "@1:1", "slow@",
+                             "slow@0", "slow@x", "slow@1:1", "slow"}) {
         test::expect_error(ExitCode::usage, text, [&] { FaultInjection(text, 0); });
     }
 }

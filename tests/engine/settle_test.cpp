@@ -52,11 +52,11 @@ class Settle : public testing::Test {
         report::write_run_record(run_dir() / "run.json", record);
     }
 
-    ProgramResult settle(int launcher_code, int started = 2000) {
+    ProgramResult settle(int launcher_code, int started = 2000, const std::string& directory_option = "--run.dir") {
         const CommandResult result = run_command(
             {"env", "SLURM_JOB_ID=7", "SLURM_JOB_NAME=mine", "SLURM_JOB_NODELIST=n[1-2]",
              "PATH=" + (dir_ / "bin").string() + ":/usr/bin:/bin",
-             MASTIC_TRAIN, "settle", "--run.dir", run_dir().string(), std::to_string(launcher_code),
+             MASTIC_TRAIN, "settle", directory_option, run_dir().string(), std::to_string(launcher_code),
              std::to_string(started), "--", "/spool/script", "my.toml", "--train.epochs", "3"},
             Seconds(60));
         return {result.exit_code, result.output + result.error};
@@ -128,6 +128,23 @@ TEST_F(Settle, CountsStopsBeforeTheFirstStepAndGivesUp) {
         EXPECT_THAT(result.text, start < 3 ? HasSubstr("job 8 goes on") : HasSubstr("given up"));
     }
     EXPECT_EQ(record_of(run_dir()).restarts.size(), 3u);
+}
+
+// run.json is that of whoever leads the run, here as it lost a rank long ago.
+TEST_F(Settle, OfAMemberOfAnElasticRunGoesByItsOwnCode) {
+    record(7, 0, 40);
+    EXPECT_EQ(settle(0, 2000, "--elastic.join").exit_code, 0);
+    EXPECT_EQ(settle(5, 2000, "--elastic.join").exit_code, 5);
+    EXPECT_EQ(submitted(), "");
+    EXPECT_EQ(settle(75, 2000, "--elastic.join").exit_code, 75);
+    EXPECT_THAT(submitted(), HasSubstr("[/spool/script][my.toml]"));
+    EXPECT_EQ(record_of(run_dir()).attempt.exit_code, 7) << "not its record";
+}
+
+TEST_F(Settle, OfAMemberWhoseRunIsDoneSubmitsNothing) {
+    record(0, 0, 40);
+    EXPECT_EQ(settle(75, 2000, "--elastic.join").exit_code, 0);
+    EXPECT_EQ(submitted(), "");
 }
 
 TEST_F(Settle, TellsTheCommandIfItCannotSubmit) {

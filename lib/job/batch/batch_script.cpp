@@ -39,6 +39,11 @@ constexpr const char* tune_about =
 # It writes tuning.json (or --tune.output) where sbatch was called; trainings use it with --allreduce.tuning tuning.json.
 )";
 
+constexpr const char* pilot_about =
+    R"(# Founds an elastic training in RUN_DIR, or joins the one that is there: on one node, without MPI. Submit as many as you like,
+# where you like. When its time is over or it is preempted it leaves, the others go on, and it comes again in a next job.
+)";
+
 constexpr const char* train_arguments = R"(run=(@ARGUMENTS@"$@"))";
 
 constexpr const char* sweep_arguments = R"(sweep=$1
@@ -51,6 +56,8 @@ fi
 read -ra flags <<<"$line"
 name=$(basename "${sweep%.*}")
 run=(@ARGUMENTS@"${@:2}" "${flags[@]}" --run.dir "runs/$name/$task"))";
+
+constexpr const char* pilot_arguments = R"(run=(@ARGUMENTS@"${@:2}" --elastic.join "${1:?give the run directory first}"))";
 
 // `wait` ends early, with the number of the signal, whenever a trap runs; asked again it gives the code of srun.
 constexpr const char* train_work = R"(
@@ -104,7 +111,19 @@ const Work& description(BatchWork work) {
                            tune_about,
                            "sbatch slurm/tune.sbatch [--section.key VALUE]...",
                            ""};
-    return work == BatchWork::train ? train : work == BatchWork::sweep ? sweep : tune;
+    static const Work pilot{"mastic-train",
+                            "mastic-pilot",
+                            "%x-%j.log",
+                            pilot_about,
+                            "sbatch slurm/pilot.sbatch RUN_DIR CONFIG.toml [--section.key VALUE]...",
+                            pilot_arguments};
+    switch (work) {
+        case BatchWork::train: return train;
+        case BatchWork::sweep: return sweep;
+        case BatchWork::tune: return tune;
+        case BatchWork::pilot: break;
+    }
+    return pilot;
 }
 
 void replace_all(std::string& text, const std::string& word, const std::string& by) {
@@ -195,8 +214,11 @@ std::string setup(const BatchRequest& request, const Work& work) {
 std::string batch_script(const BatchRequest& request) {
     const Work& work = description(request.work);
     const std::string& mpi = request.options.mpi;
-    std::string body =
-        request.work == BatchWork::tune ? tune_work : std::string("\n") + work.arguments + "\n" + train_work;
+    // Arguments that were found out before name the directory already.
+    const bool names_run = request.work == BatchWork::pilot && !request.arguments.empty();
+    std::string body = request.work == BatchWork::tune ? tune_work
+                                                       : std::string("\n") + (names_run ? train_arguments : work.arguments) +
+                                                             "\n" + train_work;
     replace_all(body, "@MPI@",
                 mpi == "auto" ? std::string("mpi=$(") + work.program + " --print-mpi)" : "mpi=" + mpi);
     replace_all(body, "@ARGUMENTS@", shell_text(request.arguments) + (request.arguments.empty() ? "" : " "));
@@ -209,7 +231,10 @@ std::string batch_script(const BatchRequest& request) {
 BatchRequest general_batch_request(BatchWork work) {
     BatchRequest request;
     request.work = work;
-    request.options.nodes = work == BatchWork::sweep ? 1 : 4;
+    request.options.nodes = work == BatchWork::sweep || work == BatchWork::pilot ? 1 : 4;
+    if (work == BatchWork::pilot) {
+        request.options.mpi = "none";
+    }
     request.notes = {"Edit here: partition and account (take one # away), nodes, time."};
     return request;
 }

@@ -13,6 +13,7 @@ enum class BatchWork {
     train,  // one training that goes on in further jobs until it is done
     sweep,  // the same for each line of a file, as a job array
     tune,   // mastic-tune run
+    pilot,  // one member of an elastic training, on one node
 };
 
 struct BatchRequest {

@@ -57,7 +57,7 @@ std::string gres_of(std::string text) {
 Verdict judge(const RunEnd& end, JobFate fate, int max_restarts) {
     const std::string how = end.how.empty() ? "" : " (" + end.how + ")";
     if (end.code == 0) {
-        return {false, "the run is done"};
+        return {false, end.how.empty() ? "the run is done" : end.how};
     }
     const bool lost = end.code == static_cast<int>(ExitCode::collective) && !end.lost_nodes.empty();
     if (end.code != requeue_code && !lost) {

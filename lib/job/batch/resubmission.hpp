@@ -20,7 +20,7 @@ struct RunEnd {
     int code = 0;                         // the run's own
     int fruitless_starts = 0;             // the newest in a row that left no new checkpoint
     std::vector<std::string> lost_nodes;  // that do not answer any more
-    std::string how;                      // for people: "SIGUSR1, at step 40"; may be empty
+    std::string how;                      // for people: "SIGUSR1, at step 40"; may be empty; where code is 0, in place of "the run is done"
 };
 
 struct Verdict {

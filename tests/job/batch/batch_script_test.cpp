@@ -24,7 +24,8 @@ struct Shipped {
 };
 constexpr Shipped shipped[] = {{"train.sbatch", BatchWork::train},
                                {"train-array.sbatch", BatchWork::sweep},
-                               {"tune.sbatch", BatchWork::tune}};
+                               {"tune.sbatch", BatchWork::tune},
+                               {"pilot.sbatch", BatchWork::pilot}};
 
 BatchRequest detected_request(BatchWork work) {
     BatchRequest request;
@@ -149,6 +150,24 @@ TEST(BatchScript, OfASweepTakesTheTasksLine) {
         EXPECT_EQ(missing.exit_code, 2);
         EXPECT_THAT(missing.error, HasSubstr("no line " + std::string(task)));
     }
+}
+
+TEST(BatchScript, OfAPilotJoinsItsFirstArgument) {
+    const test::TempDir directory;
+    for (const char* name : {"srun", "mastic-train"}) {
+        const auto path =
+            directory.write(std::string("bin/") + name, "#!/bin/sh\nprintf '[%s]' \"$@\"; echo\n");
+        std::filesystem::permissions(path, std::filesystem::perms::owner_all);
+    }
+    BatchRequest request = general_batch_request(BatchWork::pilot);
+    request.program_directory = (directory / "bin").string();
+    const auto script = directory.write("job.sbatch", batch_script(request));
+    const CommandResult result = run_command({"bash", script.string(), "my run", "c.toml", "--x", "y"}, Seconds(30));
+    EXPECT_THAT(result.output, HasSubstr("[--mpi=none][--kill-on-bad-exit=1][mastic-train]"
+                                         "[c.toml][--x][y][--elastic.join][my run]\n"));
+    EXPECT_THAT(result.output, HasSubstr("[settle][c.toml][--x][y][--elastic.join][my run][0]["));
+    EXPECT_THAT(result.output, HasSubstr("][--][" + script.string() + "][my run][c.toml][--x][y]\n"));
+    EXPECT_NE(run_command({"bash", script.string()}, Seconds(30)).exit_code, 0) << "no run directory";
 }
 
 // The shell forwards a signal at once, and keeps the code that srun ends with.

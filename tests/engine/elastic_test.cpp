@@ -4,7 +4,6 @@
 
 #include <chrono>
 #include <csignal>
-#include <cstring>
 #include <thread>
 #include <utility>
 
@@ -108,31 +107,13 @@ class Elastic : public testing::Test {
         const std::int64_t from = step();
         return eventually([&] { return step() >= from + more; });
     }
-    // Each step once, with its samples: nothing trained twice, nothing left out.
     void expect_every_step_once(int epochs) const {
-        std::int64_t expected = 0;
-        for (const report::StepRecord& record : metrics_of(run).steps) {
-            ++expected;
-            ASSERT_EQ(record.step, expected);
-            ASSERT_EQ(record.samples, expected * samples / steps_of_an_epoch);
-        }
-        EXPECT_EQ(expected, epochs * steps_of_an_epoch);
+        test::expect_every_step_once(run, epochs * steps_of_an_epoch, samples / steps_of_an_epoch);
     }
     void expect_weights_of_a_fixed_run(int epochs) const {
         const std::filesystem::path fixed = dir / "fixed";
         train(2, small_task(fixed, task(epochs)));
-        const checkpoint::State ours = newest_state(run), theirs = newest_state(fixed);
-        for (const checkpoint::StateEntry& entry : ours.entries) {
-            const checkpoint::StateEntry* other = theirs.find(entry.name);
-            ASSERT_NE(other, nullptr) << entry.name;
-            ASSERT_EQ(entry.type, DataType::float64) << entry.name;
-            for (std::size_t at = 0; at < entry.bytes.size(); at += sizeof(double)) {
-                double a = 0, b = 0;
-                std::memcpy(&a, entry.bytes.data() + at, sizeof a);
-                std::memcpy(&b, other->bytes.data() + at, sizeof b);
-                ASSERT_NEAR(a, b, 1e-8) << entry.name << " at " << at;
-            }
-        }
+        expect_nearly_identical(newest_state(run), newest_state(fixed));
     }
 
     TempDir dir;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstring>
 #include <nlohmann/json.hpp>
 
 #include <mastic/checkpoint/store.hpp>
@@ -85,6 +86,31 @@ void expect_identical(const checkpoint::State& a, const checkpoint::State& b) {
         EXPECT_TRUE(std::ranges::equal(a.entries[i].bytes, b.entries[i].bytes)) << a.entries[i].name;
     }
     EXPECT_EQ(nlohmann::json::parse(a.facts), nlohmann::json::parse(b.facts));
+}
+
+void expect_nearly_identical(const checkpoint::State& a, const checkpoint::State& b) {
+    ASSERT_EQ(a.entries.size(), b.entries.size());
+    for (const checkpoint::StateEntry& entry : a.entries) {
+        const checkpoint::StateEntry* other = b.find(entry.name);
+        ASSERT_NE(other, nullptr) << entry.name;
+        ASSERT_EQ(entry.type, DataType::float64) << entry.name;
+        for (std::size_t at = 0; at < entry.bytes.size(); at += sizeof(double)) {
+            double mine = 0, theirs = 0;
+            std::memcpy(&mine, entry.bytes.data() + at, sizeof mine);
+            std::memcpy(&theirs, other->bytes.data() + at, sizeof theirs);
+            ASSERT_NEAR(mine, theirs, 1e-8) << entry.name << " at " << at;
+        }
+    }
+}
+
+void expect_every_step_once(const std::filesystem::path& run_dir, std::int64_t steps, std::int64_t batch) {
+    std::int64_t expected = 0;
+    for (const report::StepRecord& record : metrics_of(run_dir).steps) {
+        ++expected;
+        ASSERT_EQ(record.step, expected);
+        ASSERT_EQ(record.samples, expected * batch);
+    }
+    EXPECT_EQ(expected, steps);
 }
 
 }  // namespace mastic::test

@@ -39,4 +39,10 @@ std::vector<double> losses_of(const std::filesystem::path& run_dir);
 // Every tensor and every fact about the position, bit for bit.
 void expect_identical(const checkpoint::State& a, const checkpoint::State& b);
 
+// float64 everywhere, and the same up to what another order of adding does.
+void expect_nearly_identical(const checkpoint::State& a, const checkpoint::State& b);
+
+// metrics.jsonl holds steps 1 to `steps`, each once with its `batch` samples: nothing trained twice, nothing left out.
+void expect_every_step_once(const std::filesystem::path& run_dir, std::int64_t steps, std::int64_t batch);
+
 }  // namespace mastic::test

@@ -212,6 +212,7 @@ std::vector<LinePlot> system_plots(const Metrics& metrics) {
     if (changes(ranks)) {
         add("Ranks", "", ranks, false);
         plots.back().y.whole = true;
+        std::erase_if(plots.back().events, [](const EventMark& event) { return event.label == "resize"; });  // the curve shows it
     }
     const auto batches = column(metrics.steps, &StepRecord::global_batch);
     if (changes(batches)) {

@@ -94,8 +94,13 @@ std::vector<Tile> tiles_of(const RunView& run) {
         tiles.push_back({"samples/s", scaled(rate), "median"});
     }
     const std::size_t hosts = run.record ? run.record->hosts.size() : 0;
-    tiles.push_back({"ranks", std::to_string(last.world_size),
-                     hosts > 0 ? "on " + std::to_string(hosts) + " nodes" : ""});
+    const auto [fewest, most] = std::ranges::minmax(run.metrics.steps, {}, &StepRecord::world_size);
+    std::string about = hosts > 0 ? "on " + std::to_string(hosts) + (hosts == 1 ? " node" : " nodes") : "";
+    if (fewest.world_size != most.world_size) {
+        about = std::to_string(fewest.world_size) + " to " + std::to_string(most.world_size) +
+                (about.empty() ? "" : ", " + about);
+    }
+    tiles.push_back({"ranks", std::to_string(last.world_size), about});
     if (const double share = exposed_share(run.metrics.steps); std::isfinite(share)) {
         tiles.push_back({"communication", percent(share), "of the step, exposed"});
     }

@@ -17,7 +17,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 
 constexpr int batch = 16;
-constexpr int steps = 4000;
+constexpr int steps = 2000;
 
 ClusterEnvironment* const environment =
     ClusterEnvironment::add({.nodes = 4, .cancel_grace_s = 20, .settings = {"KillWait=20", "SlurmdTimeout=3", "MessageTimeout=2"}});
@@ -44,7 +44,7 @@ class Pilots : public testing::Test {
         const std::string programs = std::filesystem::path(MASTIC_TRAIN).parent_path();
         Arguments command = {"env", "PATH=" + programs + ":" + std::getenv("PATH"), "sbatch", "--parsable", "-p", "cancel",
                              "--output=" + (dir / "job-%j.log").string(), PILOT_SCRIPT, run.string()};
-        const Arguments trained = task(run, {"--train.inject", "slow@2000"});
+        const Arguments trained = task(run, {"--train.inject", "slow@4000"});
         command.insert(command.end(), trained.begin(), trained.end());
         const std::string job = cluster.output_of(command);
         return job.substr(0, job.find_first_of(";\n"));
@@ -71,9 +71,9 @@ class Pilots : public testing::Test {
     }
 
     void wait_for_members(int members) const {
-        ASSERT_TRUE(wait_until([&] { return last_step().world_size == members; }, Seconds(60)))
+        ASSERT_TRUE(wait_until([&] { return last_step().step > 0 && last_step().world_size == members; }, Seconds(60)))
             << members << " members; now " << last_step().world_size << " at step " << last_step().step << "\n"
-            << log(jobs.empty() ? "" : jobs.back());
+            << log(jobs.back());
     }
 
     void expect_the_result_of_a_fixed_run() const {

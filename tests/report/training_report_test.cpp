@@ -116,7 +116,9 @@ TEST(TrainingReport, RestartsAndResizesAreShown) {
         run.metrics.steps[i].world_size = 4;
         run.metrics.steps[i].global_batch = 256;
     }
-    const auto elements = test::parse_markup(training_report(run, ""));
+    const std::string page = training_report(run, "");
+    EXPECT_THAT(page, HasSubstr("2 to 4"));
+    const auto elements = test::parse_markup(page);
     EXPECT_THAT(titles(elements), Contains("Ranks"));
     EXPECT_THAT(titles(elements), Contains("Global batch"));
     std::vector<std::string> summaries;

@@ -231,11 +231,12 @@ std::string batch_script(const BatchRequest& request) {
 BatchRequest general_batch_request(BatchWork work) {
     BatchRequest request;
     request.work = work;
-    request.options.nodes = work == BatchWork::sweep || work == BatchWork::pilot ? 1 : 4;
-    if (work == BatchWork::pilot) {
+    const bool pilot = work == BatchWork::pilot;
+    request.options.nodes = pilot || work == BatchWork::sweep ? 1 : 4;
+    if (pilot) {
         request.options.mpi = "none";
     }
-    request.notes = {"Edit here: partition and account (take one # away), nodes, time."};
+    request.notes = {std::string("Edit here: partition and account (take one # away), ") + (pilot ? "time." : "nodes, time.")};
     return request;
 }
 

@@ -49,6 +49,7 @@ class RunWatch:
         self.path = os.path.join(run_dir, "metrics.jsonl")
         self.check = check  # raises BenchError once the run has failed
         self.steps = []
+        self.resizes = []  # what the run says of changes, with the time that it was held up
         self.offset = 0
 
     def look(self):
@@ -64,6 +65,8 @@ class RunWatch:
         for record in map(json.loads, text[:end].splitlines()):
             if record["type"] == "step":
                 self.steps.append(SeenStep(now, record["time_s"], record["samples"], record["world_size"]))
+            elif record.get("kind") == "resize":
+                self.resizes.append(record["text"])
 
     def until(self, condition, what, timeout_s=START_TIMEOUT_S):
         deadline = time.monotonic() + timeout_s

@@ -9,6 +9,7 @@
 #include <mastic/core/named.hpp>
 #include <mastic/core/suggest.hpp>
 #include <mastic/job/batch/srun_mpi.hpp>
+#include <mastic/job/gres.hpp>
 
 namespace mastic::job {
 namespace {
@@ -20,19 +21,6 @@ std::int64_t leading_number(std::string_view text) {
     std::int64_t number = 0;
     std::from_chars(text.data(), text.data() + text.size(), number);
     return number;
-}
-
-// "gpu:2,shard:8", "gpu:a100:4(S:0-1)": all kinds of GPU together.
-std::int64_t gpus_in(const std::string& gres) {
-    std::int64_t gpus = 0;
-    std::istringstream items(gres);
-    for (std::string item; std::getline(items, item, ',');) {
-        if (item.starts_with("gpu:")) {
-            item.erase(std::min(item.find('('), item.size()));
-            gpus += leading_number(std::string_view(item).substr(item.rfind(':') + 1));
-        }
-    }
-    return gpus;
 }
 
 std::vector<std::string> fields_of(const std::string& line) {
@@ -60,7 +48,7 @@ std::optional<SlurmPartition> parse_partition(const std::string& line) {
     }
     partition.nodes = leading_number(fields[3]);
     partition.cpus_per_node = leading_number(fields[4]);
-    partition.gpus_per_node = gpus_in(fields[5]);
+    partition.gpus_per_node = gpus_in_gres(fields[5]);
     return partition;
 }
 

@@ -15,7 +15,7 @@ const std::vector<StandardFlag>& standard_flags() {
         {"help-all", "", "show all options, and stop", &I::help_all, nullptr},
         {"version", "", "print the versions of the program and of its libraries, and stop", &I::version,
          nullptr},
-        {"json", "", "with --version: as JSON", &I::json, nullptr},
+        {"json", "", "as JSON: --version, and what a command shows", &I::json, nullptr},
         {"generate", "WHAT",
          "write the manual page (man) or the shell completion (bash-completion), and stop", nullptr,
          &I::generate},

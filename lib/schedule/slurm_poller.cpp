@@ -9,11 +9,11 @@
 namespace mastic::schedule {
 namespace {
 
-// Without the `env` that tidies the user's variables.
+// As to be typed, without the `env` that takes the user's variables away.
 std::string shown(const Command& command) {
     std::string text;
     for (auto word = std::ranges::find(command, "SLURM_TIME_FORMAT=%s"); word != command.end(); ++word) {
-        const bool plain = word->find_first_of("|%") == word->npos;
+        const bool plain = word->find('|') == word->npos;
         text += (text.empty() ? "" : " ") + (plain ? *word : "'" + *word + "'");
     }
     return text;
@@ -42,13 +42,28 @@ Seconds spaced(Seconds answer_time, const PollerSettings& settings) {
 
 }  // namespace
 
-std::string describe_polling(const PollerSettings& settings) {
+std::string shown_commands() {
     const ViewCommands& commands = view_commands();
-    std::string text = "every " + human(settings.interval) + ", or less often if Slurm answers slowly:\n";
+    std::string text;
     for (const Command* command : {&commands.jobs, &commands.nodes, &commands.reservations}) {
         text += "  " + shown(*command) + "\n";
     }
     return text;
+}
+
+std::string describe_polling(const PollerSettings& settings) {
+    return "every " + human(settings.interval) + ", or less often if Slurm answers slowly:\n" +
+           shown_commands();
+}
+
+void warn_of(const ClusterView& view) {
+    if (view.odd_rows > 0) {
+        spdlog::warn("{} rows of Slurm's answers are left out:\n{}", view.odd_rows, view.odd_text);
+    }
+    if (view.hidden > 0) {
+        spdlog::warn("squeue does not show the jobs on {} nodes in use: what others plan is not seen either",
+                     view.hidden);
+    }
 }
 
 ClusterView ask_slurm(const CommandRunner& run, TimePoint now, Seconds patience) {
@@ -105,12 +120,8 @@ void SlurmPoller::succeeded(ClusterView view, Steady::time_point begin) {
     } else if (failures_ > 0) {
         spdlog::info("Slurm answers again");
     }
-    if (view.odd_rows > 0 && (!view_ || view_->odd_rows == 0)) {
-        spdlog::warn("{} rows of Slurm's answers are left out:\n{}", view.odd_rows, view.odd_text);
-    }
-    if (view.hidden > 0 && (!view_ || view_->hidden == 0)) {
-        spdlog::warn("squeue does not show the jobs on {} nodes in use: what others plan is not seen either",
-                     view.hidden);
+    if (!view_ || (view_->odd_rows == 0 && view_->hidden == 0)) {  // once is enough
+        warn_of(view);
     }
     view_ = std::make_shared<const ClusterView>(std::move(view));
     view_at_ = begin;

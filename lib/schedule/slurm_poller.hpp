@@ -24,8 +24,13 @@ struct PollerSettings {
     Seconds longest{600};
 };
 
-// What is asked and how often, a line for each command: for the log and for --dry-run.
+// The commands of a round as to be typed, two blanks before each and a line break behind it.
+std::string shown_commands();
+// The same, and how often: for the log and for --dry-run.
 std::string describe_polling(const PollerSettings& settings);
+
+// What is wrong with a view, to the log: odd rows, hidden jobs.
+void warn_of(const ClusterView& view);
 
 // One round. Throws Error(environment) if a command fails or does not answer; then the rest is not asked.
 ClusterView ask_slurm(const CommandRunner& run, TimePoint now, Seconds patience = Seconds(20));

@@ -318,7 +318,11 @@ ClusterView make_view(const ViewAnswers& answers, TimePoint now) {
     for (const Reservation& reservation : view.reservations) {
         if (reservation.start <= now && now < reservation.end) {
             for (const std::string& name : reservation.nodes) {
-                exclude(find_in(view.nodes, name), "reserved by " + reservation.name);
+                ClusterNode* node = find_in(view.nodes, name);
+                exclude(node, "reserved by " + reservation.name);
+                if (node != nullptr && node->why_not == "reserved") {
+                    node->why_not += " by " + reservation.name;
+                }
             }
         }
     }

@@ -103,6 +103,55 @@ TEST(Simulate, IsTheSameEachTime) {
     EXPECT_EQ(rescale(arguments).output, rescale(arguments).output);
 }
 
+// mastic-rescale view, where squeue, sinfo and scontrol are scripts of that directory.
+CommandResult view_of(const TempDir& slurm, std::vector<std::string> arguments = {}) {
+    arguments.insert(arguments.begin(),
+                     {"env", "PATH=" + slurm.path().string() + ":/usr/bin:/bin", MASTIC_RESCALE, "view"});
+    return run_command(arguments, Seconds(60));
+}
+
+void write_script(const TempDir& dir, const std::string& name, const std::string& text) {
+    std::filesystem::permissions(dir.write(name, "#!/bin/sh\n" + text + "\n"),
+                                 std::filesystem::perms::owner_all);
+}
+
+void write_recorded_slurm(const TempDir& dir) {
+    write_script(dir, "squeue", "cat " RECORDED_SLURM "/squeue.txt");
+    write_script(dir, "sinfo", "cat " RECORDED_SLURM "/sinfo.txt");
+    write_script(dir, "scontrol", "echo No reservations in the system");
+}
+
+TEST(View, ShowsIdleNodesAndWhy) {
+    const TempDir slurm;
+    write_recorded_slurm(slurm);
+    const CommandResult text = view_of(slurm);
+    EXPECT_EQ(text.exit_code, 0) << text.error;
+    EXPECT_THAT(text.output, HasSubstr("job 5 is planned there"));
+    EXPECT_THAT(text.output, HasSubstr("1 drained: disk"));
+    const auto json = nlohmann::json::parse(view_of(slurm, {"--json"}).output);
+    ASSERT_EQ(json.at("idle").size(), 1u);
+    EXPECT_EQ(json.at("idle")[0].at("node"), "n9");
+    EXPECT_EQ(json.at("not_idle").size(), 11u);
+    EXPECT_THAT(view_of(slurm, {"--view.partition", "another"}).output, HasSubstr("no node is idle"));
+}
+
+TEST(View, DryRunAsksNothing) {
+    const TempDir slurm;
+    write_script(slurm, "squeue", "touch " + (slurm / "asked").string());
+    const CommandResult result = view_of(slurm, {"--dry-run"});
+    EXPECT_EQ(result.exit_code, 0) << result.error;
+    EXPECT_THAT(result.output, HasSubstr("squeue --all"));
+    EXPECT_EQ(slurm.names().size(), 1u);
+}
+
+TEST(View, SaysWhySlurmCannotBeAsked) {
+    const TempDir slurm;
+    write_script(slurm, "squeue", "echo controller is away >&2; exit 1");
+    const CommandResult result = view_of(slurm);
+    EXPECT_EQ(result.exit_code, 4);
+    EXPECT_THAT(result.error, HasSubstr("squeue failed: controller is away"));
+}
+
 TEST(Information, IsPrinted) {
     EXPECT_THAT(rescale({"--help"}).output, HasSubstr("simulate"));
     EXPECT_EQ(nlohmann::json::parse(rescale({"--version", "--json"}).output).at("program"), "mastic-rescale");

@@ -30,7 +30,7 @@ TEST(SlurmView, KnowsWhichNodesAreIdleAndWhyNot) {
     for (const ClusterNode& node : view.nodes) {
         told.push_back(node.name + " " + (node.idle ? "idle" : node.why_not));
     }
-    EXPECT_THAT(told, ElementsAre("n1 allocated", "n10 reserved", "n11 allocated", "n12 drained: disk",
+    EXPECT_THAT(told, ElementsAre("n1 allocated", "n10 reserved by class", "n11 allocated", "n12 drained: disk",
                                   "n2 allocated", "n3 allocated", "n4 idle*", "n5 allocated", "n6 mixed",
                                   "n7 allocated", "n8 drained: bad | fan", "n9 idle"));
     EXPECT_EQ(view.odd_rows, 0u) << view.odd_text;

@@ -13,5 +13,6 @@ struct CommandContext {
 
 // Prints to standard output, throws Error, or returns the exit code.
 int simulate_command(const CommandContext& context);  // LOG [OUT.html]
+int view_command(const CommandContext& context);
 
 }  // namespace mastic::schedule

@@ -23,7 +23,8 @@ config::ProgramInfo describe_program() {
     program.description =
         "Replays a log of a site with several policies that give its idle nodes to trainings, and says how "
         "much they "
-        "would have computed: the gain can be seen before anything is installed.\n\n"
+        "would have computed: the gain can be seen before anything is installed. Shows which nodes of a Slurm "
+        "cluster are idle now, and how long they will be.\n\n"
         "Every key section.key of the TOML file is also a flag and an environment variable. A flag wins over "
         "the "
         "environment, the environment over the file, the file over the default.";
@@ -34,6 +35,7 @@ config::ProgramInfo describe_program() {
            true, false},
           {"OUT", "also write an HTML page there", false, false}},
          true},
+        {"view", "ask Slurm which nodes are idle, until when and why; --json: as JSON", {}, true},
     };
     program.examples = {
         {"sacct -a -P -X -o JobID,State,Start,End,NNodes -S 2026-01-01 -E 2026-02-01 > january.txt",
@@ -41,11 +43,13 @@ config::ProgramInfo describe_program() {
         {"mastic-rescale simulate january.txt january.html --log.nodes 512",
          "what would its idle nodes have computed?"},
         {"mastic-rescale simulate log.swf.gz --log.cores_per_node 16 --dry-run", "is the log readable?"},
+        {"mastic-rescale view --view.partition batch", "which nodes are idle now, until when and why?"},
     };
     program.exit_codes = {
         {0, "done"},
         {2, "usage or configuration"},
         {3, "the log is missing or damaged; --strict: it has an odd row"},
+        {4, "Slurm cannot be asked"},
         {5, "input/output: full disk, read-only"},
         {9, "out of memory"},
     };
@@ -72,7 +76,10 @@ int run(int argc, char** argv) {
     if (invocation.command == "simulate") {
         return simulate_command({options, invocation});
     }
-    throw Error(ExitCode::usage, "which command?", "simulate; --help describes it");
+    if (invocation.command == "view") {
+        return view_command({options, invocation});
+    }
+    throw Error(ExitCode::usage, "which command?", "simulate or view; --help describes it");
 }
 
 }  // namespace

@@ -82,6 +82,11 @@ void declare_costs(Schema& schema, RescaleOptions& options) {
     schema.option("rescale.live_leave", options.live_leave, "live leaving: those that stay stand still");
 }
 
+void declare_view(Schema& schema, RescaleOptions& options) {
+    schema.section("view", "What is shown of the cluster.");
+    schema.option("view.partition", options.view_partition, "only its nodes; empty: all").metavar("NAME");
+}
+
 }  // namespace
 
 SiteLogOptions RescaleOptions::site_log() const {
@@ -111,6 +116,7 @@ void declare_rescale_options(Schema& schema, RescaleOptions& options) {
     declare_log(schema, options);
     declare_simulation(schema, options);
     declare_costs(schema, options);
+    declare_view(schema, options);
 }
 
 }  // namespace mastic::schedule

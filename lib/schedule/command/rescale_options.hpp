@@ -39,6 +39,8 @@ struct RescaleOptions {
     Seconds live_join{1};
     Seconds live_leave{2};
 
+    std::string view_partition;  // "": all
+
     bool strict = false;
 
     SiteLogOptions site_log() const;

@@ -5,6 +5,7 @@
 #include <spdlog/spdlog.h>
 
 #include <mastic/core/error.hpp>
+#include <mastic/schedule/slurm_answers.hpp>
 
 namespace mastic::schedule {
 namespace {

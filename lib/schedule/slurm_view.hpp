@@ -1,7 +1,4 @@
 // What a Slurm cluster says of itself at one moment: nodes, jobs that run and that wait, reservations.
-//
-// The commands print text in formats of our own and times as seconds since 1970. `--json` would need a serializer
-// plugin that sites may lack, and is about 3 kB a job instead of 0.1; so there is one way.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +9,6 @@
 #include <vector>
 
 #include <mastic/job/deadline.hpp>
-#include <mastic/schedule/log_text.hpp>
 
 namespace mastic::schedule {
 
@@ -83,32 +79,10 @@ struct ClusterView {
     const ClusterNode* find(std::string_view name) const;  // null: no such node
 };
 
-// The commands of one round, in the order in which they are to be asked: a job that starts in between makes its nodes
-// busy, not idle. Variables of the user that would filter or shorten the answers are taken away.
-using Command = std::vector<std::string>;
-struct ViewCommands {
-    Command jobs;
-    Command nodes;
-    Command reservations;
-};
-const ViewCommands& view_commands();
-
-// Readers of their answers. A row that cannot be understood is left out and told to `odd`; none throws for it.
-struct Jobs {
-    std::vector<RunningJob> running;
-    std::vector<QueuedJob> pending;
-};
-Jobs parse_jobs(std::string_view answer, OddRows& odd);
-std::vector<ClusterNode> parse_nodes(std::string_view answer, OddRows& odd);
-std::vector<Reservation> parse_reservations(std::string_view answer, OddRows& odd);
+struct ViewAnswers;  // slurm_answers.hpp
 
 // All three together. A node is idle if sinfo says idle or planned, without a mark (not responding, powered down, to
 // be rebooted, ...), in a partition that is up, no CPU is allocated, no job runs on it, and no reservation holds now.
-struct ViewAnswers {
-    std::string jobs;
-    std::string nodes;
-    std::string reservations;
-};
 ClusterView make_view(const ViewAnswers& answers, TimePoint now);
 
 }  // namespace mastic::schedule

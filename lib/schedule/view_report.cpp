@@ -48,7 +48,8 @@ std::string view_text(const ClusterView& view, const std::vector<NodeForecast>& 
         groups[{node.until.value_or(TimePoint::max()), node.reason}].push_back(node.node);
     }
     report::TextTable table{{"nodes", "idle", "until", "for", "why"}, {}};
-    for (const auto& [key, nodes] : groups) {
+    for (auto& [key, nodes] : groups) {
+        std::ranges::sort(nodes, {}, [](const std::string& node) { return std::pair(node.size(), node); });
         const auto& [until, reason] = key;
         const bool known = until != TimePoint::max();
         table.rows.push_back({job::compress_host_list(nodes), std::to_string(nodes.size()),

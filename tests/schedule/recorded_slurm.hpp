@@ -3,7 +3,7 @@
 #pragma once
 
 #include <mastic/core/file.hpp>
-#include <mastic/schedule/slurm_view.hpp>
+#include <mastic/schedule/slurm_answers.hpp>
 
 namespace mastic::test {
 

@@ -81,7 +81,7 @@ struct ClusterView {
 
 struct ViewAnswers;  // slurm_answers.hpp
 
-// All three together. A node is idle if sinfo says idle or planned, without a mark (not responding, powered down, to
+// The view of what squeue, sinfo and scontrol answered. A node is idle if sinfo says idle or planned, without a mark (not responding, powered down, to
 // be rebooted, ...), in a partition that is up, no CPU is allocated, no job runs on it, and no reservation holds now.
 ClusterView make_view(const ViewAnswers& answers, TimePoint now);
 

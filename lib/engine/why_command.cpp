@@ -70,7 +70,7 @@ int why_command(const CommandContext& context) {
     fs::path path = named;
     if (!fs::is_directory(path) && is_job_id(named)) {
         slurm = job::find_slurm_record(named, run_command);
-        path = find_run_of_job(named, slurm);
+        path = find_run_of_job(slurm ? slurm->job_id : named, slurm);  // run.json has the number of 12_3
     }
     report::EndEvidence evidence = end_evidence(path.string());
     const std::string job_id = evidence.run.record ? evidence.run.record->attempt.job_id : "";

@@ -35,11 +35,19 @@ bool at_time_limit(const SlurmJob& job) {
     }
 }
 
+// Records are parted by empty lines.
+std::string_view record_in(std::string_view answer, std::string_view job_id) {
+    const std::string begin = "JobId=" + std::string(job_id) + " ";
+    std::size_t at = answer.starts_with(begin) ? 0 : answer.find("\n" + begin);
+    at = at == answer.npos || job_id.empty() ? 0 : at;
+    return answer.substr(at, answer.find("\n\n", at) - at);
+}
+
 }  // namespace
 
-SlurmJob parse_slurm_job(std::string_view answer) {
+SlurmJob parse_slurm_job(std::string_view answer, std::string_view job_id) {
     SlurmJob job;
-    std::istringstream lines{std::string(answer)};
+    std::istringstream lines{std::string(record_in(answer, job_id))};
     for (std::string line; std::getline(lines, line);) {
         std::size_t begin = line.find_first_not_of(' ');
         while (begin != line.npos) {
@@ -65,7 +73,7 @@ SlurmJob ask_slurm_job(const std::string& job_id, const CommandRunner& run, Seco
         return {};
     }
     const CommandResult result = run({"scontrol", "show", "job", job_id}, timeout);
-    return result.exit_code == 0 ? parse_slurm_job(result.output) : SlurmJob{};
+    return result.exit_code == 0 ? parse_slurm_job(result.output, job_id) : SlurmJob{};
 }
 
 const char* to_string(JobFate fate) {
@@ -78,6 +86,8 @@ const char* to_string(JobFate fate) {
             return "preempted";
         case JobFate::timed_out:
             return "at its time limit";
+        case JobFate::node_fail:
+            return "lost a node";
         case JobFate::cancelled:
             return "cancelled";
         case JobFate::unknown:
@@ -98,10 +108,18 @@ JobFate fate_of(const SlurmJob& job, int restarts) {
     if (state->second == "RUNNING") {
         return JobFate::running;
     }
+    if (state->second == "NODE_FAIL") {
+        return JobFate::node_fail;
+    }
     if (job.contains("PreemptTime")) {
         return JobFate::preempted;
     }
     return at_time_limit(job) ? JobFate::timed_out : JobFate::cancelled;
+}
+
+bool told_to_end(const SlurmJob& job, int restarts) {
+    const JobFate fate = fate_of(job, restarts);
+    return job.contains("PreemptTime") || (fate != JobFate::running && fate != JobFate::unknown);
 }
 
 }  // namespace mastic::job

@@ -10,9 +10,10 @@
 namespace mastic::job {
 
 // The fields of the answer, "JobState" -> "RUNNING"; values that mean "none" ("(null)", "N/A", "None") are left out.
-// Values end at a blank, except those of the lines with a path or a command.
+// Values end at a blank, except those of the lines with a path or a command. One id may stand for all tasks of an array
+// and for one of them: of several records the one whose JobId is `job_id` counts, else the first.
 using SlurmJob = std::map<std::string, std::string>;
-SlurmJob parse_slurm_job(std::string_view answer);
+SlurmJob parse_slurm_job(std::string_view answer, std::string_view job_id = "");
 
 // Empty if Slurm cannot be asked.
 SlurmJob ask_slurm_job(const std::string& job_id, const CommandRunner& run, Seconds timeout = Seconds(20));
@@ -23,6 +24,7 @@ enum class JobFate {
     requeued,   // Slurm will start this job again by itself
     preempted,  // ended in favour of another job
     timed_out,  // its time limit is over
+    node_fail,  // a node of it failed
     cancelled,  // by its user or an operator
     unknown,    // Slurm cannot be asked
 };
@@ -31,5 +33,8 @@ const char* to_string(JobFate fate);
 // `restarts`: SLURM_RESTART_COUNT of the script. Slurm counts a requeue at once, while the script still runs; a job
 // that is ended is COMPLETING, and its state does not tell why.
 JobFate fate_of(const SlurmJob& job, int restarts);
+
+// Has Slurm told the job to end? Also true in the grace time before a preemption, in which the job is RUNNING.
+bool told_to_end(const SlurmJob& job, int restarts);
 
 }  // namespace mastic::job

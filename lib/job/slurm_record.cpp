@@ -8,7 +8,7 @@
 namespace mastic::job {
 namespace {
 
-constexpr const char* sacct_columns = "JobID,State,Reason,ExitCode,NodeList,End,Timelimit,WorkDir";
+constexpr const char* sacct_columns = "JobIDRaw,State,Reason,ExitCode,NodeList,End,Timelimit,WorkDir";
 
 // Slurm's words for "nothing to say".
 std::string told(std::string value) {
@@ -31,8 +31,10 @@ std::vector<std::string> cells_of(const std::string& line) {
 
 }  // namespace
 
-std::optional<SlurmRecord> parse_sacct(const std::string& text) {
-    const std::vector<std::string> cells = cells_of(text.substr(0, text.find('\n')));
+std::optional<SlurmRecord> parse_sacct(const std::string& text, const std::string& job_id) {
+    const std::size_t own = ("\n" + text).find("\n" + job_id + "|");
+    const std::string rest = text.substr(own == text.npos || job_id.empty() ? 0 : own);
+    const std::vector<std::string> cells = cells_of(rest.substr(0, rest.find('\n')));
     if (cells.size() < 7 || cells[0].empty()) {
         return std::nullopt;
     }
@@ -77,7 +79,7 @@ std::optional<SlurmRecord> find_slurm_record(const std::string& job_id, const Co
     const CommandResult accounting =
         run({"sacct", "-j", job_id, "-X", "-n", "--parsable2", "-o", sacct_columns}, timeout);
     if (accounting.exit_code == 0) {
-        if (auto record = parse_sacct(accounting.output)) {
+        if (auto record = parse_sacct(accounting.output, job_id)) {
             return record;
         }
     }

@@ -11,7 +11,7 @@
 namespace mastic::job {
 
 struct SlurmRecord {
-    std::string job_id;
+    std::string job_id;  // a number, also of a task of an array
     std::string state;   // "OUT_OF_MEMORY", "NODE_FAIL", "TIMEOUT", "PREEMPTED", "CANCELLED", "FAILED", "COMPLETED", "RUNNING"
     std::string reason;  // Slurm's own word, as "NonZeroExitCode"; empty: none
     std::string exit;    // "1:0": code and signal of the batch script
@@ -27,8 +27,9 @@ struct SlurmRecord {
 std::optional<SlurmRecord> find_slurm_record(const std::string& job_id, const CommandRunner& run,
                                              Seconds timeout = Seconds(5));
 
-// From `sacct --parsable2` with the columns that find_slurm_record asks for, and from `scontrol show job`.
-std::optional<SlurmRecord> parse_sacct(const std::string& text);
+// From `sacct --parsable2` with the columns that find_slurm_record asks for, and from `scontrol show job`. Of several lines
+// (all tasks of an array) that of `job_id`, else the first.
+std::optional<SlurmRecord> parse_sacct(const std::string& text, const std::string& job_id = "");
 std::optional<SlurmRecord> record_of(const SlurmJob& job);
 
 }  // namespace mastic::job

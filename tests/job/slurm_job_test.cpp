@@ -51,6 +51,32 @@ TEST(SlurmJob, IsReadFromScontrol) {
     EXPECT_TRUE(parse_slurm_job("slurm_load_jobs error: Invalid job id specified\n").empty());
 }
 
+// `scontrol show job 14`, where 14 is an array and its last task.
+TEST(SlurmJob, IsTheOneThatWasAskedForAmongTheTasksOfAnArray) {
+    const std::string tasks =
+        "JobId=15 ArrayJobId=14 ArrayTaskId=1 JobName=sweep\n   JobState=FAILED Reason=None\n\n"
+        "JobId=14 ArrayJobId=14 ArrayTaskId=3 JobName=sweep\n   JobState=RUNNING Reason=None\n\n"
+        "JobId=16 ArrayJobId=14 ArrayTaskId=2 JobName=sweep\n   JobState=PENDING Reason=Priority\n\n";
+    EXPECT_EQ(parse_slurm_job(tasks, "14").at("JobState"), "RUNNING");
+    EXPECT_EQ(parse_slurm_job(tasks, "14").at("ArrayTaskId"), "3");
+    EXPECT_EQ(parse_slurm_job(tasks, "16").at("JobState"), "PENDING");
+    EXPECT_FALSE(parse_slurm_job(tasks, "15").contains("StdOut"));
+    EXPECT_EQ(parse_slurm_job(tasks, "14_1").at("JobId"), "15");
+    const CommandRunner run = [&](const auto&, Seconds) { return CommandResult{0, tasks, ""}; };
+    EXPECT_EQ(ask_slurm_job("14", run).at("JobState"), "RUNNING");
+}
+
+TEST(JobFate, TellsWhetherTheJobWasToldToEnd) {
+    const auto told = [](const std::string& text) { return told_to_end(parse_slurm_job(text), 0); };
+    EXPECT_FALSE(told(answer("RUNNING", "0", "00:00:30")));
+    EXPECT_FALSE(told_to_end({}, 0));
+    EXPECT_TRUE(told(answer("RUNNING", "0", "00:00:30", "2026-01-30T02:03:44")));
+    EXPECT_TRUE(told(answer("COMPLETING", "0", "00:00:30")));
+    EXPECT_TRUE(told(answer("PENDING", "1", "00:00:30")));
+}
+
+TEST(JobFate, KnowsANodeThatFailed) { EXPECT_EQ(fate(answer("NODE_FAIL", "0", "00:00:30")), JobFate::node_fail); }
+
 TEST(JobFate, ComesFromStateRestartsAndTimes) {
     EXPECT_EQ(fate(answer("RUNNING", "0", "00:00:30")), JobFate::running);
     EXPECT_EQ(fate(answer("RUNNING", "0", "00:00:30", "2026-01-30T02:03:44")),

@@ -46,6 +46,7 @@ TEST(SlurmRecord, IsReadFromSacct) {
     EXPECT_EQ(record->reason, "");
     EXPECT_EQ(record->exit, "0:15");
     EXPECT_EQ(record->directory, "/home/a");
+    EXPECT_EQ(parse_sacct("15|FAILED|None|1:0|n1|x|x|/a\n14|TIMEOUT|None|0:0|n2|x|x|/a\n", "14")->state, "TIMEOUT");
     EXPECT_FALSE(parse_sacct(""));
     EXPECT_FALSE(parse_sacct("no such job\n"));
 }

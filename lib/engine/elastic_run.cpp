@@ -132,10 +132,7 @@ void ElasticRun::join() {
     } else {
         spdlog::info("joined the run at step {}, epoch {}", state_.step, state_.position.epoch + 1);
     }
-    const job::EndTime end = job::limit_end_time(
-        job::find_end_time(context_.job.slurm_job_id, process_environment(), run_command), std::chrono::system_clock::now(),
-        options_.job.time_limit.count() > 0 ? std::optional(options_.job.time_limit) : std::nullopt);
-    planner_.emplace(end.at, options_.job.margin);
+    time_limit_.emplace(context_, true);
 }
 
 // Rank 0 leads once it has the lock of the directory, which the one before it may hold until it has written its last words.
@@ -239,7 +236,7 @@ TrainResult ElasticRun::train_generation(Steps& steps) {
     Checkpointer nobody(directory_.checkpoints(), {}, {}, *group_, trace_);  // another member saves
     TrainerParts parts{options_, *group_, train_data_, evaluator ? &*evaluator : nullptr, state_,
                        loss_kind(options_.train.loss, train_data_->layout()), arithmetic_, *schedule_,
-                       checkpointer_ ? *checkpointer_ : nobody, signals_, *planner_, faults_, trace_, recorder_,
+                       checkpointer_ ? *checkpointer_ : nobody, signals_, time_limit_->planner(), faults_, trace_, recorder_,
                        files_ ? &files_->metrics() : nullptr, progress_ ? &*progress_ : nullptr, &steps, started_};
     return Trainer(parts).run();
 }

@@ -11,6 +11,7 @@
 
 #include <mastic/elastic/membership.hpp>
 #include <mastic/engine/elastic_state.hpp>
+#include <mastic/engine/time_limit.hpp>
 #include <mastic/engine/train_stages.hpp>
 
 namespace mastic::engine {
@@ -45,7 +46,7 @@ class ElasticRun : public TrainStages {
     std::unique_ptr<comm::Group> solo_;  // for what one process does alone; outlives the checkpointer
     std::unique_ptr<elastic::Membership> membership_;
     std::unique_ptr<Checkpointer> checkpointer_;
-    std::optional<job::StopPlanner> planner_;
+    std::optional<TimeLimit> time_limit_;
     std::optional<report::Progress> progress_;
     std::chrono::steady_clock::time_point last_try_to_lead_{};
 };

@@ -9,6 +9,7 @@
 #include <mastic/engine/data_setup.hpp>
 #include <mastic/engine/network_setup.hpp>
 #include <mastic/engine/reduction_group.hpp>
+#include <mastic/engine/time_limit.hpp>
 #include <mastic/job/batch/srun_mpi.hpp>
 #include <mastic/report/text_table.hpp>
 
@@ -103,11 +104,7 @@ void TrainRun::open_directory() {
 }
 
 TrainResult TrainRun::train() {
-    const job::EndTime end = job::limit_end_time(
-        first() ? job::find_end_time(context_.job.slurm_job_id, process_environment(), run_command) : job::EndTime{},
-        std::chrono::system_clock::now(),
-        options_.job.time_limit.count() > 0 ? std::optional(options_.job.time_limit) : std::nullopt);
-    job::StopPlanner planner(end.at, options_.job.margin);
+    TimeLimit time_limit(context_, first());
     const model::LossKind kind = loss_kind(options_.train.loss, train_data_->layout());
     std::optional<Evaluator> evaluator;
     if (test_data_) {
@@ -126,7 +123,7 @@ TrainResult TrainRun::train() {
     TrainResult result;
     {
         Trainer trainer({options_, *group_, train_data_, evaluator ? &*evaluator : nullptr, state_, kind, arithmetic_,
-                         *schedule_, checkpointer, signals_, planner, faults_, trace_, recorder_,
+                         *schedule_, checkpointer, signals_, time_limit.planner(), faults_, trace_, recorder_,
                          files_ ? &files_->metrics() : nullptr, progress ? &*progress : nullptr});
         result = trainer.run();
     }

@@ -1,9 +1,11 @@
 #include <algorithm>
 #include <charconv>
 #include <ctime>
+#include <sstream>
 #include <vector>
 
 #include <mastic/job/deadline.hpp>
+#include <mastic/job/slurm_job.hpp>
 
 namespace mastic::job {
 namespace {
@@ -16,26 +18,24 @@ std::string trimmed(std::string_view text) {
     return std::string(text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1));
 }
 
-// One source: the end time, the word for "unlimited", or why neither.
-struct Answer {
-    EndTime end;
-    bool usable = false;
-};
+// Of the planner: later than any time.
+constexpr TimePoint never = TimePoint::max();
 
-Answer interpret(const std::string& source, const std::string& stamp) {
+// One source: the end time, the word for "unlimited", or why neither.
+EndTime interpret(const std::string& source, const std::string& stamp) {
     if (const auto at = parse_slurm_timestamp(stamp)) {
-        return {{at, source}, true};
+        return {at, source, true};
     }
     // Jobs without limit have no end.
     if (stamp == "NONE" || stamp == "UNLIMITED") {
-        return {{std::nullopt, "no time limit, says " + source}, true};
+        return {std::nullopt, "no time limit, says " + source, true};
     }
-    return {{std::nullopt, source + " gave no end time but '" + stamp.substr(0, 60) + "'"}, false};
+    return {std::nullopt, source + " gave no end time but '" + stamp.substr(0, 60) + "'", false};
 }
 
 // SLURM_TIME_FORMAT would change the form of the answer.
-Answer ask(const CommandRunner& run, std::vector<std::string> command, Seconds timeout,
-           std::string (*stamp_in)(const std::string& output)) {
+EndTime ask(const CommandRunner& run, std::vector<std::string> command, const std::string& job_id, Seconds timeout,
+            std::string (*stamp_in)(const std::string& output, const std::string& job_id)) {
     const auto program = command.front();
     command.insert(command.begin(), {"env", "-u", "SLURM_TIME_FORMAT"});
     const auto result = run(command, timeout);
@@ -43,25 +43,28 @@ Answer ask(const CommandRunner& run, std::vector<std::string> command, Seconds t
         const auto reason = result.exit_code == 127   ? "not found"
                             : result.exit_code == 124 ? "no answer in time"
                                                       : trimmed(result.error);
-        return {{std::nullopt, program + " failed: " + reason}, false};
+        return {std::nullopt, program + " failed: " + reason, false};
     }
-    return interpret(program, stamp_in(result.output));
+    return interpret(program, stamp_in(result.output, job_id));
 }
 
-std::string first_line(const std::string& output) {
-    return trimmed(output.substr(0, output.find('\n')));
-}
-
-std::string end_time_field(const std::string& output) {
-    constexpr std::string_view key = "EndTime=";
-    // "SuspendTime=" and the like end differently; "PreemptEligibleTime=" too. Only a whole word counts.
-    for (auto at = output.find(key); at != output.npos; at = output.find(key, at + 1)) {
-        if (at == 0 || output[at - 1] == ' ' || output[at - 1] == '\n') {
-            const auto begin = at + key.size();
-            return output.substr(begin, output.find_first_of(" \n", begin) - begin);
+// Lines "ID END". The id of an array's last task is that of the array: then all its tasks answer.
+std::string stamp_of_job(const std::string& output, const std::string& job_id) {
+    std::istringstream lines(output);
+    std::string id, stamp, first;
+    while (lines >> id >> stamp) {
+        if (id == job_id) {
+            return stamp;
         }
+        first = first.empty() ? stamp : first;
     }
-    return "";
+    return first.empty() ? trimmed(output) : first;
+}
+
+std::string end_time_field(const std::string& output, const std::string& job_id) {
+    const SlurmJob job = parse_slurm_job(output, job_id);
+    const auto found = job.find("EndTime");
+    return found == job.end() ? "" : found->second;
 }
 
 }  // namespace
@@ -83,21 +86,21 @@ EndTime find_end_time(const std::string& job_id, const Environment& environment,
         long long seconds = 0;
         const auto [stop, error] = std::from_chars(stamp->data(), stamp->data() + stamp->size(), seconds);
         if (error == std::errc() && stop == stamp->data() + stamp->size() && seconds > 0) {
-            return {std::chrono::system_clock::from_time_t(seconds), "SLURM_JOB_END_TIME"};
+            return {std::chrono::system_clock::from_time_t(seconds), "SLURM_JOB_END_TIME", true};
         }
     }
     if (job_id.empty()) {
         return {std::nullopt, "not in a Slurm job"};
     }
-    const auto squeue = ask(run, {"squeue", "-h", "-j", job_id, "-o", "%e"}, timeout / 2, first_line);
-    if (squeue.usable) {
-        return squeue.end;
+    const auto squeue = ask(run, {"squeue", "-h", "-j", job_id, "-o", "%A %e"}, job_id, timeout / 2, stamp_of_job);
+    if (squeue.known) {
+        return squeue;
     }
-    const auto scontrol = ask(run, {"scontrol", "show", "job", job_id}, timeout / 2, end_time_field);
-    if (scontrol.usable) {
-        return scontrol.end;
+    const auto scontrol = ask(run, {"scontrol", "show", "job", job_id}, job_id, timeout / 2, end_time_field);
+    if (scontrol.known) {
+        return scontrol;
     }
-    return {std::nullopt, squeue.end.source + "; " + scontrol.end.source};
+    return {std::nullopt, squeue.source + "; " + scontrol.source, false};
 }
 
 EndTime limit_end_time(const EndTime& end, TimePoint start, std::optional<Seconds> limit) {
@@ -105,11 +108,11 @@ EndTime limit_end_time(const EndTime& end, TimePoint start, std::optional<Second
         return end;
     }
     const auto own = start + std::chrono::duration_cast<TimePoint::duration>(*limit);
-    return end.at && *end.at <= own ? end : EndTime{own, "job.time_limit"};
+    return end.at && *end.at <= own ? end : EndTime{own, "job.time_limit", end.known};
 }
 
 StopPlanner::StopPlanner(std::optional<TimePoint> end, Seconds margin, Seconds first_save)
-    : end_(end), margin_(margin), first_save_(first_save) {}
+    : end_(end.value_or(never)), margin_(margin), first_save_(first_save) {}
 
 void StopPlanner::observe_step(Seconds step) {
     constexpr double weight = 0.1;
@@ -127,7 +130,15 @@ Seconds StopPlanner::reserve() const {
 }
 
 bool StopPlanner::must_stop(TimePoint now) const {
-    return end_ && *end_ - now <= reserve();
+    const TimePoint end = end_;
+    return end != never && end - now <= reserve();
 }
+
+std::optional<TimePoint> StopPlanner::end() const {
+    const TimePoint end = end_;
+    return end == never ? std::nullopt : std::optional(end);
+}
+
+void StopPlanner::set_end(std::optional<TimePoint> end) { end_ = end.value_or(never); }
 
 }  // namespace mastic::job

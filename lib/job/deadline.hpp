@@ -2,6 +2,7 @@
 // so squeue and scontrol are asked.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <optional>
 #include <string>
@@ -18,6 +19,7 @@ using TimePoint = std::chrono::system_clock::time_point;
 struct EndTime {
     std::optional<TimePoint> at;  // empty: none known
     std::string source;  // for the log: "squeue", "no time limit", "squeue failed: ..., scontrol failed: ..."
+    bool known = false;  // the source could tell: an empty `at` means that there is no limit
 };
 
 // Never throws: what cannot be found out is told in `source`. Takes at most `timeout` in all.
@@ -26,7 +28,7 @@ struct EndTime {
 EndTime find_end_time(const std::string& job_id, const Environment& environment, const CommandRunner& run,
                       Seconds timeout = Seconds(5));
 
-// The earlier of the job's end and the user's own limit (`job.time_limit`), counted from `start`.
+// The earlier of the job's end and the user's own limit (`job.time_limit`), counted from `start`. As well known as `end`.
 EndTime limit_end_time(const EndTime& end, TimePoint start, std::optional<Seconds> limit);
 
 // Slurm's time stamps, "2026-01-31T12:00:00" in local time. Empty for anything else.
@@ -44,12 +46,14 @@ class StopPlanner {
     void observe_save(Seconds save);
 
     bool must_stop(TimePoint now) const;
-    std::optional<TimePoint> end() const { return end_; }
+    std::optional<TimePoint> end() const;
+    // The limit was changed. The only member that another thread may call.
+    void set_end(std::optional<TimePoint> end);
     // What is kept free before the end: one step + one save + margin.
     Seconds reserve() const;
 
   private:
-    std::optional<TimePoint> end_;
+    std::atomic<TimePoint> end_;
     Seconds margin_;
     Seconds first_save_;
     std::optional<Seconds> longest_save_;

@@ -51,7 +51,14 @@ TEST(EndTime, ComesFromSqueue) {
     EXPECT_EQ(end.source, "squeue");
     ASSERT_EQ(slurm.asked.size(), 1u);
     EXPECT_THAT(slurm.asked[0], Contains("42"));
-    EXPECT_THAT(slurm.asked[0], Contains("%e"));
+    EXPECT_THAT(slurm.asked[0], Contains(HasSubstr("%e")));
+}
+
+TEST(EndTime, IsThatOfTheTaskWhoseIdIsItsArrays) {
+    const std::string lines = "15 " + stamp(some_end - 1h) + "\n14 " + stamp(some_end) + "\n";
+    FakeSlurm slurm{{0, lines, ""}, {}};
+    EXPECT_EQ(find_end_time("14", no_variables, slurm.runner()).at, some_end);
+    EXPECT_EQ(find_end_time("14_1", no_variables, slurm.runner()).at, some_end - 1h);
 }
 
 TEST(EndTime, ComesFromScontrolIfSqueueCannotTell) {
@@ -121,6 +128,7 @@ TEST(EndTime, IsTheEarlierOfTheJobsAndTheUsersOwn) {
     EXPECT_EQ(limit_end_time(job, some_end - 2h, Seconds(3 * 3600)).source, "squeue");
     EXPECT_EQ(limit_end_time(job, some_end - 2h, std::nullopt).at, some_end);
     EXPECT_EQ(limit_end_time({}, some_end - 2h, Seconds(60)).at, some_end - 2h + 60s);
+    EXPECT_FALSE(limit_end_time({}, some_end - 2h, Seconds(60)).known);  // Slurm's may be earlier
 }
 
 TEST(SlurmTimestamp, IsReadWholeOrNotAtAll) {
@@ -147,6 +155,19 @@ TEST(StopPlanner, KeepsAStepASaveAndTheMarginFree) {
     EXPECT_FALSE(planner.must_stop(some_end - 11s));
     EXPECT_TRUE(planner.must_stop(some_end - 10s));
     EXPECT_TRUE(planner.must_stop(some_end + 1s));
+}
+
+TEST(StopPlanner, FollowsALimitThatIsChanged) {
+    StopPlanner planner(some_end, 10s, 10s);
+    EXPECT_TRUE(planner.must_stop(some_end - 15s));
+    planner.set_end(some_end + 1h);
+    EXPECT_FALSE(planner.must_stop(some_end - 15s));
+    EXPECT_EQ(planner.end(), some_end + 1h);
+    planner.set_end(std::nullopt);
+    EXPECT_FALSE(planner.must_stop(some_end + 2h));
+    EXPECT_EQ(planner.end(), std::nullopt);
+    planner.set_end(some_end - 1h);
+    EXPECT_TRUE(planner.must_stop(some_end - 1h));
 }
 
 TEST(StopPlanner, CountsTheLongestSave) {

@@ -25,6 +25,7 @@ enum class OnResume {
     free,    // allowed; the change is printed
     fork,    // needs --fork
     refuse,  // never allowed
+    ignore,  // not a matter of the run: not even told
 };
 
 // Who gave the value, in ascending precedence.

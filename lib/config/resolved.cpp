@@ -75,6 +75,7 @@ std::vector<Change> compare(const Schema& schema, std::string_view stored_toml, 
             changes.push_back({option->key(), "", option->toml(), option->resume_rule()});
         }
     }
+    std::erase_if(changes, [](const Change& change) { return change.rule == OnResume::ignore; });
     return changes;
 }
 

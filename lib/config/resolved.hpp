@@ -27,7 +27,7 @@ struct Change {
 };
 
 // The options whose present value differs from the stored configuration (a file that to_toml wrote, perhaps
-// by another version). A key that is not stored counts as having its default. A stored key that this version
+// by another version), without those of the rule `ignore`. A key that is not stored counts as having its default. A stored key that this version
 // does not know is reported with the rule `free`. Throws Error(usage) naming `name` if the text is not TOML.
 std::vector<Change> compare(const Schema& schema, std::string_view stored_toml, const std::string& name);
 

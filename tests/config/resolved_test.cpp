@@ -164,6 +164,16 @@ TEST(Compare, reports_changed_keys_with_their_rules) {
                                    "model.layers: [128, 10] -> [64, 10]"));
 }
 
+TEST(Compare, what_is_no_matter_of_the_run_is_not_told) {
+    Schema schema;
+    std::int64_t epochs = 1, nodes = 4;
+    schema.option("train.epochs", epochs, "passes");
+    schema.option("slurm.nodes", nodes, "of the job").on_resume(OnResume::ignore);
+    nodes = 8;
+    EXPECT_THAT(compare(schema, "[slurm]\nnodes = 4\n", "x"), IsEmpty());
+    EXPECT_THAT(compare(schema, "[slurm]\nnodes = 4\n[train]\nepochs = 3\n", "x"), SizeIs(1));
+}
+
 TEST(Compare, judges_values_not_spelling) {
     Demo now;
     now.parse({"--checkpoint.interval=90", "--optimizer.rate=1"});

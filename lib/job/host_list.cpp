@@ -183,6 +183,14 @@ std::vector<std::string> expand_host_list(std::string_view text) {
     return Parser(text).parse();
 }
 
+std::vector<std::string> expand_or_none(std::string_view text) {
+    try {
+        return text.empty() ? std::vector<std::string>{} : expand_host_list(text);
+    } catch (const Error&) {
+        return {};
+    }
+}
+
 std::string compress_host_list(std::span<const std::string> hosts) {
     std::string list;
     for (std::size_t i = 0; i < hosts.size();) {

@@ -16,6 +16,9 @@ namespace mastic::job {
 // character.
 std::vector<std::string> expand_host_list(std::string_view text);
 
+// For lists that Slurm gave: no host for an empty text or one that is not of this grammar.
+std::vector<std::string> expand_or_none(std::string_view text);
+
 // A list that expand_host_list turns back into exactly `hosts`, in this order; neighbours with consecutive
 // trailing numbers share a group. Not necessarily the shortest list.
 std::string compress_host_list(std::span<const std::string> hosts);

@@ -4,24 +4,12 @@
 #include <iterator>
 #include <sstream>
 
-#include <mastic/core/error.hpp>
 #include <mastic/job/host_list.hpp>
 
 namespace mastic::job {
-namespace {
-
-std::vector<std::string> expanded(const std::string& node_list) {
-    try {
-        return node_list.empty() ? std::vector<std::string>{} : expand_host_list(node_list);
-    } catch (const Error&) {
-        return {};
-    }
-}
-
-}  // namespace
 
 std::vector<std::string> lost_nodes(const std::string& node_list, const CommandRunner& run) {
-    std::vector<std::string> nodes = expanded(node_list);
+    std::vector<std::string> nodes = expand_or_none(node_list);
     if (nodes.empty()) {
         return {};
     }

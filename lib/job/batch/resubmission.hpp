@@ -30,19 +30,20 @@ struct Verdict {
 
 Verdict judge(const RunEnd& end, JobFate fate, int max_restarts);
 
-// What a code of srun is to the run if the run had not begun to write run.json: a rank that SIGTERM or SIGUSR1 ended
-// while it was starting is a run that was stopped (75), at the point where it was.
-bool stopped_at_start(int launcher_code);
+// What a code of srun is to the run if the run had not begun to write run.json: ranks that SIGTERM or SIGUSR1 ended
+// while they were starting are a run that was stopped (75), at the point where it was. srun itself sends SIGTERM, to the
+// ranks that are left when one has failed: that counts only if the job was `told` to end.
+bool stopped_at_start(int launcher_code, bool told);
 
 // The command that submits `script` with `arguments` again, to start after this job and without `lost_nodes`: with the
-// same name, log, array
-// index, nodes, time limit, partition, account, ... as this job has, whether they came from the script or from
-// sbatch's command line.
+// same name, log, array index, nodes, ranks, time limit, partition, account, ... as this job has, whether they came from
+// the script or from sbatch's command line.
 std::vector<std::string> resubmission(const SlurmJob& job, const Environment& environment,
                                       const std::string& script, const std::vector<std::string>& arguments,
                                       const std::vector<std::string>& lost_nodes);
 
-// Runs it; returns the new job's id. Throws Error(environment) with what sbatch said.
+// Runs it; returns the new job's id. Where the answer is lost, a job that waits for the same one (--dependency) is looked
+// for, and only if there is none it is submitted again. Throws Error(environment) with what sbatch said.
 std::string submit(const std::vector<std::string>& sbatch, const CommandRunner& run);
 
 }  // namespace mastic::job

@@ -20,9 +20,22 @@ struct Work {
 constexpr const char* find_program = R"(
 # @PROGRAM@ of PATH, else of the repository that this script belongs to, or in which sbatch was called.
 if ! command -v @PROGRAM@ >/dev/null; then
-  script=$(scontrol show job "$SLURM_JOB_ID" | sed -n 's/^ *Command=\([^ ]*\).*/\1/p')
-  PATH=$PATH:${script%/slurm/*}/build/release/bin:$SLURM_SUBMIT_DIR/build/release/bin
+  repository=$(scontrol show job "$SLURM_JOB_ID" | sed -n 's,^ *Command=\(.*\)/slurm/[^/]*[.]sbatch.*,\1,p') || true
+  PATH=$PATH:${repository%%$'\n'*}/build/release/bin:$SLURM_SUBMIT_DIR/build/release/bin
 fi
+)";
+
+// From the first line on: a signal that comes before the ranks do is kept for them.
+constexpr const char* pass_signals_on = R"(
+# srun works beside this shell, so that a signal to the script reaches the ranks at once.
+signal=none
+forward() {
+  signal=$1 interrupted=yes
+  [ -z "${ranks:-}" ] || kill -s "$1" "$ranks" 2>/dev/null || true
+}
+trap 'forward TERM' TERM
+trap 'forward USR1' USR1
+trap 'forward USR2' USR2
 )";
 
 constexpr const char* train_about =
@@ -61,20 +74,12 @@ constexpr const char* pilot_arguments = R"(run=(@ARGUMENTS@"${@:2}" --elastic.jo
 
 // `wait` ends early, with the number of the signal, whenever a trap runs; asked again it gives the code of srun.
 constexpr const char* train_work = R"(
-# srun works beside this shell, so that a signal to the script reaches the ranks at once.
-forward() {
-  interrupted=$1
-  [ -z "${ranks:-}" ] || kill -s "$1" "$ranks" 2>/dev/null || true
-}
-trap 'forward TERM' TERM
-trap 'forward USR1' USR1
-trap 'forward USR2' USR2
 
 started=$(date +%s)
 @MPI@
-srun --mpi="$mpi" --kill-on-bad-exit=1 mastic-train "${run[@]}" &
+srun --mpi="$mpi" --export=ALL --kill-on-bad-exit=1 mastic-train "${run[@]}" &
 ranks=$!
-[ -z "${interrupted:-}" ] || forward "$interrupted" # it came before them
+[ "$signal" = none ] || forward "$signal" # it came before them
 code=0
 interrupted=yes
 while [ -n "$interrupted" ]; do # a signal ends `wait`, but not the ranks
@@ -83,12 +88,12 @@ while [ -n "$interrupted" ]; do # a signal ends `wait`, but not the ranks
 done
 
 # Completes run.json, submits this script again if the run has stopped with a checkpoint, and ends with the run's code.
-exec mastic-train settle "${run[@]}" "$code" "$started" -- "$0" "$@"
+exec mastic-train settle "${run[@]}" "$code" "$started" "$signal" -- "$0" "$@"
 )";
 
 constexpr const char* tune_work = R"(
 @MPI@
-exec srun --mpi="$mpi" --kill-on-bad-exit=1 mastic-tune run @ARGUMENTS@"$@"
+exec srun --mpi="$mpi" --export=ALL --kill-on-bad-exit=1 mastic-tune run @ARGUMENTS@"$@"
 )";
 
 const Work& description(BatchWork work) {
@@ -225,7 +230,7 @@ std::string batch_script(const BatchRequest& request) {
     return std::string("#!/usr/bin/env bash\n") + work.about +
            (request.program_directory.empty() ? std::string("#   ") + work.usage + "\n" : "") +
            notes_text(request.notes) + directives(request, work) + "set -euo pipefail\n" +
-           setup(request, work) + body;
+           (request.work == BatchWork::tune ? "" : pass_signals_on) + setup(request, work) + body;
 }
 
 BatchRequest general_batch_request(BatchWork work) {

@@ -119,12 +119,12 @@ TEST(BatchScript, GivesTheProgramItsOwnArgumentsAndThoseOfSbatch) {
         {"env", "SLURM_CPUS_PER_TASK=8", "bash", script.string(), "--train.epochs", "2 3"}, Seconds(30));
     EXPECT_EQ(result.exit_code, 5) << result.error;
     EXPECT_THAT(result.output,
-                HasSubstr("[srun][--mpi=pmi2][--kill-on-bad-exit=1][mastic-train][my config.toml]"
+                HasSubstr("[srun][--mpi=pmi2][--export=ALL][--kill-on-bad-exit=1][mastic-train][my config.toml]"
                           "[--run.dir][it's here][--train.epochs][2 3]\n"));
     EXPECT_THAT(result.output,
                 HasSubstr("[settle][settle][my config.toml][--run.dir][it's here][--train.epochs]"
                           "[2 3][3]["));
-    EXPECT_THAT(result.output, HasSubstr("][--][" + script.string() + "][--train.epochs][2 3]\n"));
+    EXPECT_THAT(result.output, HasSubstr("][none][--][" + script.string() + "][--train.epochs][2 3]\n"));
 }
 
 TEST(BatchScript, OfASweepTakesTheTasksLine) {
@@ -152,6 +152,29 @@ TEST(BatchScript, OfASweepTakesTheTasksLine) {
     }
 }
 
+// The last task of an array has the array's id, so scontrol tells of all its tasks; and a path may have blanks.
+TEST(BatchScript, FindsTheRepositoryItBelongsTo) {
+    const test::TempDir directory;
+    const std::string repository = directory / "my slurm/re po";
+    const auto program = [&](const std::string& path, const std::string& body) {
+        const auto file = directory.write(path, "#!/bin/sh\n" + body);
+        std::filesystem::permissions(file, std::filesystem::perms::owner_all);
+    };
+    program("my slurm/re po/build/release/bin/mastic-train", "echo found \"$1\"");
+    program("bin/srun", "");
+    program("bin/scontrol", "for i in 1 2 3; do printf 'JobId=%s\\n   Command=" + repository +
+                                "/slurm/train.sbatch a /x/slurm/b\\n\\n' $i; done");
+    const auto script = directory.write("job.sbatch", batch_script(general_batch_request(BatchWork::train)));
+    const std::string path = "PATH=" + (directory / "bin").string() + ":/usr/bin:/bin";
+    const std::vector<std::string> command = {"env", path, "SLURM_JOB_ID=1", "SLURM_SUBMIT_DIR=/nowhere", "bash", script.string()};
+    const CommandResult result = run_command(command, Seconds(30));
+    EXPECT_THAT(result.output, HasSubstr("found settle")) << result.error;
+    program("bin/scontrol", "echo 'slurm_load_jobs error' >&2; exit 1");
+    std::vector<std::string> elsewhere = command;
+    elsewhere[3] = "SLURM_SUBMIT_DIR=" + repository;
+    EXPECT_THAT(run_command(elsewhere, Seconds(30)).output, HasSubstr("found settle"));
+}
+
 TEST(BatchScript, OfAPilotJoinsItsFirstArgument) {
     const test::TempDir directory;
     for (const char* name : {"srun", "mastic-train"}) {
@@ -163,10 +186,10 @@ TEST(BatchScript, OfAPilotJoinsItsFirstArgument) {
     request.program_directory = (directory / "bin").string();
     const auto script = directory.write("job.sbatch", batch_script(request));
     const CommandResult result = run_command({"bash", script.string(), "my run", "c.toml", "--x", "y"}, Seconds(30));
-    EXPECT_THAT(result.output, HasSubstr("[--mpi=none][--kill-on-bad-exit=1][mastic-train]"
+    EXPECT_THAT(result.output, HasSubstr("[--mpi=none][--export=ALL][--kill-on-bad-exit=1][mastic-train]"
                                          "[c.toml][--x][y][--elastic.join][my run]\n"));
     EXPECT_THAT(result.output, HasSubstr("[settle][c.toml][--x][y][--elastic.join][my run][0]["));
-    EXPECT_THAT(result.output, HasSubstr("][--][" + script.string() + "][my run][c.toml][--x][y]\n"));
+    EXPECT_THAT(result.output, HasSubstr("][none][--][" + script.string() + "][my run][c.toml][--x][y]\n"));
     EXPECT_NE(run_command({"bash", script.string()}, Seconds(30)).exit_code, 0) << "no run directory";
 }
 

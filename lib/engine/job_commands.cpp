@@ -15,6 +15,7 @@
 #include <mastic/engine/run_files.hpp>
 #include <mastic/engine/run_view.hpp>
 #include <mastic/job/batch/lost_nodes.hpp>
+#include <mastic/job/batch/patient_runner.hpp>
 #include <mastic/job/batch/resubmission.hpp>
 #include <mastic/job/run_directory.hpp>
 #include <mastic/job/signals.hpp>
@@ -51,26 +52,36 @@ RunFailure what_ended(const std::string& path, const std::string& launcher_code)
             report::find_cause(end_evidence(path)).cause + (launcher_code.empty() ? "" : "; the launcher gave code " + launcher_code)};
 }
 
-// Ends the record of a run whose ranks could not, and writes it.
-void complete(report::RunRecord& record, const report::RunView& run, const std::string& launcher_code) {
-    const job::RunDirectory directory{run.directory};
+// Ends the record of a run whose ranks could not. Returns the reason.
+std::string complete(report::RunRecord& record, const report::RunView& run, const std::string& launcher_code) {
     const RunFailure failure = what_ended(run.directory.string(), launcher_code);
     if (!run.metrics.steps.empty()) {
         record.attempt.last_step = std::max(record.attempt.last_step, run.metrics.steps.back().step);
         record.samples = std::max(record.samples, run.metrics.steps.back().samples);
     }
     report::finish(record, failure.code, failure.reason, now());
-    report::write_run_record(directory.summary_file(), record);
-    std::cout << "completed " << directory.summary_file().string() << ": " << failure.reason << "\n";
+    return failure.reason;
 }
 
 // The end of a job's run, from srun's code and what the run itself has written.
 class Settlement {
   public:
-    Settlement(const CommandContext& context, int launcher_code, report::Time started)
-        : context_(context), launcher_code_(launcher_code), started_(started) {}
+    // `told`: the job was told to end.
+    Settlement(const CommandContext& context, int launcher_code, report::Time started, bool told)
+        : context_(context), launcher_code_(launcher_code), started_(started), told_(told) {}
 
+    // Whatever cannot be read or written (a full disk, a damaged file), the job ends with a code that is true.
     job::RunEnd end() {
+        try {
+            return find_end();
+        } catch (const std::exception& error) {
+            std::cerr << "mastic-train: " << error.what() << std::endl;
+            return {launcher_code_, 0, {}, ""};
+        }
+    }
+
+  private:
+    job::RunEnd find_end() {
         const std::string& path = context_.options.run.dir;
         report::RunView run;
         if (std::filesystem::is_directory(path)) {
@@ -87,14 +98,29 @@ class Settlement {
             run.record->attempt.job_id == context_.job.slurm_job_id) {
             return of_record(run);
         }
-        return job::stopped_at_start(launcher_code_) ? stopped_before_it_began(run) : job::RunEnd{launcher_code_, 0, {}, ""};
+        return job::stopped_at_start(launcher_code_, told_) ? stopped_before_it_began(run)
+                                                            : job::RunEnd{launcher_code_, 0, {}, before_it_began()};
     }
 
-  private:
+    // Codes of a run that has told its error; any other says only how srun ended.
+    std::string before_it_began() const {
+        return launcher_code_ > 9 ? "before its first step: the lines above say which rank ended first" : "";
+    }
+
+    // run.json is for people: the job goes on, or ends, also if it cannot be written.
+    void store(const report::RunRecord& record) const {
+        const auto file = job::RunDirectory{context_.options.run.dir}.summary_file();
+        try {
+            report::write_run_record(file, record);
+        } catch (const Error& error) {
+            std::cerr << "mastic-train: run.json stays as it is: " << error.what() << std::endl;
+        }
+    }
+
     // run.json is that of the run's leader, so a member's own code decides. One that stopped while the run came to its end
     // has nothing to come back for.
     job::RunEnd end_of_member(const report::RunView& run) const {
-        const bool stopped = launcher_code_ == static_cast<int>(ExitCode::requeue) || job::stopped_at_start(launcher_code_);
+        const bool stopped = launcher_code_ == static_cast<int>(ExitCode::requeue) || job::stopped_at_start(launcher_code_, told_);
         const bool done = run.owner.empty() && run.record && run.record->attempt.exit_code == 0;
         if (stopped && !done) {
             return {static_cast<int>(ExitCode::requeue), 0, {}, "this member left it"};
@@ -120,10 +146,11 @@ class Settlement {
         report::RunRecord record = *run.record;
         if (!record.attempt.exit_code) {
             complete(record, run, std::to_string(launcher_code_));
+            store(record);
         } else if (*record.attempt.exit_code == static_cast<int>(ExitCode::collective)) {
             // Rank 0 knows that a rank was lost; what all ranks left tells which, and where it was.
             record.attempt.reason = report::find_cause(end_evidence(run.directory.string())).cause;
-            report::write_run_record(job::RunDirectory{run.directory}.summary_file(), record);
+            store(record);
         }
         return end_of(record);
     }
@@ -135,7 +162,7 @@ class Settlement {
             record = *run.record;
             report::continue_from(record, *run.record);
         }
-        const auto directory = job::RunDirectory::create_or_open(context_.options.run.dir);
+        job::RunDirectory::create_or_open(context_.options.run.dir);
         record.program = "mastic-train";
         record.version = version();
         record.attempt = {};
@@ -143,22 +170,23 @@ class Settlement {
         record.attempt.job_id = context_.job.slurm_job_id;
         record.attempt.first_step = record.attempt.last_step = newest_checkpoint_step();
         report::finish(record, ExitCode::requeue, "stopped while it was starting", now());
-        report::write_run_record(directory.summary_file(), record);
+        store(record);
         return end_of(record);
     }
 
     const CommandContext& context_;
     int launcher_code_;
     report::Time started_;
+    bool told_;
 };
 
 // The job's code stays the run's if this fails: what is left to do is told.
 void submit_again(const job::SlurmJob& slurm, const std::vector<std::string>& arguments,
-                  const std::vector<std::string>& lost_nodes) {
-    const std::vector<std::string> rest(arguments.begin() + 3, arguments.end());
-    const auto command = job::resubmission(slurm, process_environment(), arguments.at(2), rest, lost_nodes);
+                  const std::vector<std::string>& lost_nodes, const CommandRunner& run) {
+    const std::vector<std::string> rest(arguments.begin() + 4, arguments.end());
+    const auto command = job::resubmission(slurm, process_environment(), arguments.at(3), rest, lost_nodes);
     try {
-        std::cout << "mastic-train: job " << job::submit(command, run_command) << " goes on, with the same log"
+        std::cout << "mastic-train: job " << job::submit(command, run) << " goes on, with the same log"
                   << std::endl;
     } catch (const Error& error) {
         std::cerr << "mastic-train: the run does not go on by itself: " << error.full_message() << std::endl;
@@ -187,7 +215,10 @@ int finish_command(const CommandContext& context) {
                   << record.attempt.reason << "\n";
         return 0;
     }
-    complete(record, run, launcher_code);
+    const std::string reason = complete(record, run, launcher_code);
+    const auto file = job::RunDirectory{run.directory}.summary_file();
+    report::write_run_record(file, record);
+    std::cout << "completed " << file.string() << ": " << reason << "\n";
     return 0;
 }
 
@@ -198,17 +229,21 @@ int settle_command(const CommandContext& context) {
     const int launcher_code = parse_exit_code(arguments.at(0));
     const report::Time started{
         std::chrono::seconds{parse_number<std::int64_t>(arguments.at(1), "a time", 1'000'000'000'000)}};
-    job::RunEnd end = Settlement(context, launcher_code, started).end();
+    const CommandRunner patient = job::patient_runner(run_command, [](const std::string& waits_for) {
+        std::cerr << "mastic-train: " << waits_for << std::endl;
+    });
+    const job::SlurmJob slurm = job::ask_slurm_job(context.job.slurm_job_id, patient);
+    const bool told = arguments.at(2) == "TERM" || arguments.at(2) == "USR1" || job::told_to_end(slurm, context.job.restart_count);
+    job::RunEnd end = Settlement(context, launcher_code, started, told).end();
     if (end.code == static_cast<int>(ExitCode::collective)) {
         end.lost_nodes = job::lost_nodes(process_environment()("SLURM_JOB_NODELIST").value_or(""), run_command);
     }
 
-    const job::SlurmJob slurm = job::ask_slurm_job(context.job.slurm_job_id, run_command);
     const job::Verdict verdict = job::judge(end, job::fate_of(slurm, context.job.restart_count),
                                             static_cast<int>(context.options.slurm.max_restarts));
     std::cout << "mastic-train: " << verdict.reason << std::endl;
     if (verdict.again) {
-        submit_again(slurm, arguments, end.lost_nodes);
+        submit_again(slurm, arguments, end.lost_nodes, patient);
     }
     return end.code;
 }

@@ -1,9 +1,13 @@
+#include <algorithm>
+#include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <filesystem>
 #include <functional>
 #include <iostream>
 #include <map>
 #include <new>
+#include <thread>
 
 #include <unistd.h>
 
@@ -71,6 +75,7 @@ config::ProgramInfo describe_program() {
          "and return the run's own code",
          {{"CODE", "exit code of srun", true, false},
           {"TIME", "when srun was started, in seconds since 1970", true, false},
+          {"SIGNAL", "the last signal that the script has passed on, or none", true, false},
           {"SCRIPT", "the script to submit again, behind --", true, false},
           {"ARGUMENT", "its arguments", false, true}},
          true},
@@ -218,29 +223,57 @@ int run(std::vector<std::string> arguments, const job::JobContext& job, const jo
     return code;
 }
 
+// The ranks, which had the same words, have told it already if srun ended with the same code.
+bool told_by_the_ranks(const std::vector<std::string>& arguments, const Error& error) {
+    const auto separator = std::ranges::find(arguments, "--");
+    constexpr std::ptrdiff_t words_after_code = 2;  // TIME SIGNAL
+    return arguments.size() > 1 && arguments[1] == "settle" && separator - arguments.begin() > words_after_code + 2 &&
+           *(separator - words_after_code - 1) == std::to_string(static_cast<int>(error.code()));
+}
+
+// Before MPI starts, ranks mostly meet the same mistake, and rank 0 tells it: srun ends the others when it has left. They
+// wait for that, or srun might end rank 0 before it has spoken. Nor does rank 0 leave at once: a rank that is ended while
+// it is being loaded makes srun report the signal instead of the code. A rank that is not ended has met a mistake of its
+// own.
+void tell_before_mpi(const job::JobContext& job, const Error& error) {
+    const int rank = job.rank;
+    if (rank > 0) {
+        sigset_t end;
+        sigemptyset(&end);
+        sigaddset(&end, SIGTERM);
+        sigprocmask(SIG_BLOCK, &end, nullptr);
+        constexpr timespec patience{1, 0};
+        if (sigtimedwait(&end, nullptr, &patience) == SIGTERM) {
+            return;
+        }
+    }
+    const std::string who = rank > 0 ? "rank " + std::to_string(rank) + ": " : "";
+    std::fprintf(stderr, "mastic-train: %s%s\n", who.c_str(), error.full_message().c_str());
+    if (rank == 0 && job.world_size > 1) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    }
+}
+
 }  // namespace
 
 int run_mastic_train(int argc, char** argv) {
     keep_freed_memory();
-    int rank = 0;
+    job::JobContext job;
     try {
-        const Environment environment = process_environment();
-        const job::JobContext job = job::find_job_context(environment, host_name());
-        rank = job.rank;
+        job = job::find_job_context(process_environment(), host_name());
         setup_log({job.rank, job.world_size, {}, "info"});
         const job::BlasReport blas = job::ensure_blas_core(argv);
         return run({argv, argv + argc}, job, blas);
     } catch (const Error& error) {
-        // Before MPI starts, every rank meets the same mistakes.
-        if (rank == 0) {
-            std::fprintf(stderr, "mastic-train: %s\n", error.full_message().c_str());
+        if (!told_by_the_ranks({argv, argv + argc}, error)) {
+            tell_before_mpi(job, error);
         }
         return static_cast<int>(error.code());
     } catch (const std::bad_alloc&) {
-        std::fprintf(stderr, "mastic-train: rank %d: out of memory\n", rank);
+        std::fprintf(stderr, "mastic-train: rank %d: out of memory\n", job.rank);
         return static_cast<int>(ExitCode::memory);
     } catch (const std::exception& error) {
-        std::fprintf(stderr, "mastic-train: rank %d: %s\n", rank, error.what());
+        std::fprintf(stderr, "mastic-train: rank %d: %s\n", job.rank, error.what());
         return static_cast<int>(ExitCode::environment);
     }
 }

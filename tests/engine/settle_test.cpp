@@ -52,13 +52,16 @@ class Settle : public testing::Test {
         report::write_run_record(run_dir() / "run.json", record);
     }
 
-    ProgramResult settle(int launcher_code, int started = 2000, const std::string& directory_option = "--run.dir") {
-        const CommandResult result = run_command(
-            {"env", "SLURM_JOB_ID=7", "SLURM_JOB_NAME=mine", "SLURM_JOB_NODELIST=n[1-2]",
-             "PATH=" + (dir_ / "bin").string() + ":/usr/bin:/bin",
-             MASTIC_TRAIN, "settle", directory_option, run_dir().string(), std::to_string(launcher_code),
-             std::to_string(started), "--", "/spool/script", "my.toml", "--train.epochs", "3"},
-            Seconds(60));
+    ProgramResult settle(int launcher_code, int started = 2000, const std::string& signal = "none",
+                         const Arguments& options = {}, const std::string& directory_option = "--run.dir") {
+        Arguments words = {"settle", directory_option, run_dir().string()};
+        words.insert(words.end(), options.begin(), options.end());
+        words.insert(words.end(), {std::to_string(launcher_code), std::to_string(started), signal, "--", "/spool/script",
+                                   "my.toml", "--train.epochs", "3"});
+        Arguments command = {"env", "SLURM_JOB_ID=7", "SLURM_JOB_NAME=mine", "SLURM_JOB_NODELIST=n[1-2]",
+                             "PATH=" + (dir_ / "bin").string() + ":/usr/bin:/bin", MASTIC_TRAIN};
+        command.insert(command.end(), words.begin(), words.end());
+        const CommandResult result = run_command(command, Seconds(60));
         return {result.exit_code, result.output + result.error};
     }
     std::string submitted() const {
@@ -123,27 +126,68 @@ TEST_F(Settle, KeepsTheCodeOfAStepThatNeverBegan) {
 
 TEST_F(Settle, CountsStopsBeforeTheFirstStepAndGivesUp) {
     for (int start = 0; start < 4; ++start) {
-        const ProgramResult result = settle(143, 3000 + start);
+        const ProgramResult result = settle(143, 3000 + start, "TERM");
         EXPECT_EQ(result.exit_code, 75);
         EXPECT_THAT(result.text, start < 3 ? HasSubstr("job 8 goes on") : HasSubstr("given up"));
     }
     EXPECT_EQ(record_of(run_dir()).restarts.size(), 3u);
 }
 
+// srun ends the ranks that are left with SIGTERM when one has failed: its code then is 143 as well.
+TEST_F(Settle, TakesAFailureDuringTheStartForNoStop) {
+    const ProgramResult result = settle(143, 3000);
+    EXPECT_EQ(result.exit_code, 143);
+    EXPECT_THAT(result.text, HasSubstr("before its first step"));
+    EXPECT_EQ(submitted(), "");
+}
+
+TEST_F(Settle, GoesOnAfterAPreemptionDuringTheStart) {
+    dir_.write("job", "   JobState=RUNNING Reason=None\n   Requeue=1 Restarts=0\n   PreemptTime=2026-01-30T02:03:44\n");
+    EXPECT_EQ(settle(143, 3000).exit_code, 75);
+    EXPECT_THAT(submitted(), HasSubstr("[/spool/script]"));
+}
+
+TEST_F(Settle, DoesNotRepeatAMistakeThatTheRanksHaveTold) {
+    const ProgramResult told = settle(2, 3000, "none", {"--train.epochs", "many"});
+    EXPECT_EQ(told.exit_code, 2);
+    EXPECT_EQ(told.text, "");
+    const ProgramResult lost = settle(143, 3000, "none", {"--train.epochs", "many"});
+    EXPECT_EQ(lost.exit_code, 2);
+    EXPECT_THAT(lost.text, HasSubstr("many"));
+}
+
+TEST_F(Settle, EndsWithTheRunsCodeIfRunJsonIsDamaged) {
+    record(8, 0, 40);
+    dir_.write("run/run.json", "{\"exit");
+    const ProgramResult result = settle(8);
+    EXPECT_EQ(result.exit_code, 8) << result.text;
+    EXPECT_THAT(result.text, HasSubstr("run.json"));
+}
+
+TEST_F(Settle, WaitsForAControllerThatIsAway) {
+    record(75, 0, 40);
+    const std::string once = (dir_ / "once").string();
+    answer("sbatch", "test -e '" + once + "' && echo 8 && exit; touch '" + once +
+                         "'; echo 'sbatch: error: Batch job submission failed: Unable to contact slurm controller' >&2; exit 1");
+    const ProgramResult result = settle(75);
+    EXPECT_THAT(result.text, HasSubstr("job 8 goes on"));
+    EXPECT_THAT(result.text, HasSubstr("waiting for it"));
+}
+
 // run.json is that of whoever leads the run, here as it lost a rank long ago.
 TEST_F(Settle, OfAMemberOfAnElasticRunGoesByItsOwnCode) {
     record(7, 0, 40);
-    EXPECT_EQ(settle(0, 2000, "--elastic.join").exit_code, 0);
-    EXPECT_EQ(settle(5, 2000, "--elastic.join").exit_code, 5);
+    EXPECT_EQ(settle(0, 2000, "none", {}, "--elastic.join").exit_code, 0);
+    EXPECT_EQ(settle(5, 2000, "none", {}, "--elastic.join").exit_code, 5);
     EXPECT_EQ(submitted(), "");
-    EXPECT_EQ(settle(75, 2000, "--elastic.join").exit_code, 75);
+    EXPECT_EQ(settle(75, 2000, "none", {}, "--elastic.join").exit_code, 75);
     EXPECT_THAT(submitted(), HasSubstr("[/spool/script][my.toml]"));
     EXPECT_EQ(record_of(run_dir()).attempt.exit_code, 7) << "not its record";
 }
 
 TEST_F(Settle, OfAMemberWhoseRunIsDoneSubmitsNothing) {
     record(0, 0, 40);
-    EXPECT_EQ(settle(75, 2000, "--elastic.join").exit_code, 0);
+    EXPECT_EQ(settle(75, 2000, "none", {}, "--elastic.join").exit_code, 0);
     EXPECT_EQ(submitted(), "");
 }
 

@@ -26,12 +26,13 @@ class TrainScript : public testing::Test {
     void TearDown() override { cluster.clear(); }
 
     // As a user does it who has mastic-train in PATH.
-    std::string start(const Arguments& train_arguments, const Arguments& job_options = {}) {
+    std::string start(const Arguments& train_arguments, const Arguments& job_options = {},
+                      const std::string& script = TRAIN_SCRIPT) {
         const std::string programs = std::filesystem::path(MASTIC_TRAIN).parent_path();
         Arguments command = {"env", "PATH=" + programs + ":" + std::getenv("PATH"), "sbatch", "--parsable",
                              "--output=" + (dir / "job-%j.log").string()};
         command.insert(command.end(), job_options.begin(), job_options.end());
-        command.emplace_back(TRAIN_SCRIPT);
+        command.emplace_back(script);
         command.insert(command.end(), train_arguments.begin(), train_arguments.end());
         const std::string job = cluster.output_of(command);
         return job.substr(0, job.find_first_of(";\n"));
@@ -107,6 +108,44 @@ TEST_F(TrainScript, ACrashAtTheStartEndsTheJobWithItsCode) {
     EXPECT_EQ(cluster.wait_end(job), "FAILED");
     EXPECT_EQ(cluster.exit_code(job), 3) << log(job);
     EXPECT_THAT(queue(), IsEmpty());
+}
+
+// srun ends the other ranks when one has left, so the first to fail must wait until rank 0 has told the mistake.
+TEST_F(TrainScript, AMistakeInTheConfigurationIsToldOnceAndEndsTheJobWithItsCode) {
+    const std::string job = start(small_task(run, {"--train.epochs", "many"}));
+    EXPECT_EQ(cluster.wait_end(job), "FAILED");
+    EXPECT_EQ(cluster.exit_code(job), 2) << log(job);
+    const std::string text = log(job);
+    const auto first = text.find("'many' is not an integer");
+    EXPECT_NE(first, text.npos) << text;
+    EXPECT_EQ(text.find("'many' is not an integer", first + 1), text.npos) << text;
+    EXPECT_THAT(queue(), IsEmpty());
+}
+
+// A time limit that no step fits in.
+TEST_F(TrainScript, ARunThatNeverGetsOnIsGivenUp) {
+    const std::string job =
+        start(endless_task(run, {"--job.time_limit", "1", "--job.margin", "60", "--slurm.max_restarts", "1"}));
+    ASSERT_TRUE(wait_until([&] { return log(job).find("is given up") != std::string::npos; }, Seconds(60))) << log(job);
+    ASSERT_TRUE(wait_until([&] { return queue().empty(); }, Seconds(30)));
+    EXPECT_EQ(record_of(run).restarts.size(), 1u);
+    EXPECT_THAT(log(job), HasSubstr("2 times in a row without a new checkpoint"));
+}
+
+// The last task of an array has the array's own id.
+TEST_F(TrainScript, TheLastTaskOfAnArrayGoesOnWhileTheOthersRun) {
+    const auto sweep = dir.write("sweep.txt", "--optimizer.learning_rate 0.1\n--optimizer.learning_rate 0.2\n");
+    Arguments arguments = endless_task(run);
+    arguments.insert(arguments.begin(), sweep.string());
+    const std::string job = start(arguments, {"--array=1-2", "-N1", "--chdir=" + dir.path().string()},
+                                  std::filesystem::path(TRAIN_SCRIPT).replace_filename("train-array.sbatch"));
+    const auto last = dir / "runs" / "sweep" / "2";
+    wait_until_training(dir / "runs" / "sweep" / "1");
+    wait_until_training(last);
+    cluster.output_of({"scancel", "-b", "-s", "USR1", job + "_2"});
+    ASSERT_TRUE(wait_until([&] { return record_of(last).restarts.size() == 1; }, Seconds(30)));
+    EXPECT_EQ(record_of(last).restarts[0].exit_code, 75);
+    EXPECT_EQ(cluster.show(job + "_1")["JobState"], "RUNNING");
 }
 
 TEST_F(TrainScript, ACancelledJobSavesAndNothingGoesOn) {

@@ -90,14 +90,28 @@ Seconds ControlPlane::now() {
     return comm::Clock::now().time_since_epoch();
 }
 
+void ControlPlane::at_step(Step step) {
+    step_ = step;
+    if (stopping_) {
+        const std::lock_guard lock(mutex_);
+        if (failure_) {
+            std::rethrow_exception(failure_);
+        }
+    }
+}
+
 void ControlPlane::run() {
     try {
         while (!stopping_) {
             loop_.wait(tick_period);
+            coordinator_.at_step(step_);
             work_off_commands();
             look_after_links();
             member_.tick(now());
             coordinator_.tick(now());
+            if (coordinator_.take_checkpoint_wish()) {
+                checkpoint_wished_ = true;
+            }
             if (commands_socket_) {
                 commands_socket_->forget_closed();
             }

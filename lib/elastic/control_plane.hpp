@@ -57,6 +57,11 @@ class ControlPlane : private Network, private MemberEvents {
     // Runs on the plane's thread; returns when it has.
     void call(const std::function<void(Member&, Coordinator&, Seconds now)>& command);
 
+    // The trainer has completed this step. Does not wait for the plane's thread; throws what has ended that.
+    void at_step(Step step);
+    // True once after somebody has asked for a checkpoint.
+    bool take_checkpoint_wish() { return checkpoint_wished_.exchange(false); }
+
     PlaneState state() const;
     // Until `condition` holds, for at most `bound`.
     bool wait_for(const std::function<bool(const PlaneState&)>& condition, Seconds bound);
@@ -120,6 +125,8 @@ class ControlPlane : private Network, private MemberEvents {
         std::exception_ptr error{};
     };
     std::list<Command*> commands_;
+    std::atomic<Step> step_{0};
+    std::atomic<bool> checkpoint_wished_{false};
     std::atomic<bool> stopping_{false};
     std::exception_ptr failure_;  // of the thread: what the trainer's thread gets
     std::thread thread_;

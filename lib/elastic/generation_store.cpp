@@ -82,8 +82,7 @@ std::optional<Generation> DirectoryStore::read(GenerationId id) const {
 
 bool DirectoryStore::commit(const Generation& generation) {
     const fs::path target = file_of(generation.id);
-    const fs::path draft = target.string() + "." + std::to_string(::getpid()) + "-" +
-                           (generation.members.empty() ? "" : generation.members.front().id);
+    const fs::path draft = target.string() + "." + random_id();
     write_file_atomically(draft, to_json(generation), 0600);
     // What link() returns can be lost on its way from a file server; the number of names cannot.
     const int linked = ::link(draft.c_str(), target.c_str());

@@ -22,17 +22,6 @@ namespace mastic::elastic {
 
 namespace {
 
-std::string random_id() {
-    const comm::Token token = comm::random_token();
-    std::string id;
-    for (std::size_t i = 0; i < 8; ++i) {
-        char digits[3];
-        std::snprintf(digits, sizeof digits, "%02x", std::to_integer<unsigned>(token[i]));
-        id += digits;
-    }
-    return id;
-}
-
 std::int64_t unix_seconds() {
     return std::chrono::duration_cast<std::chrono::seconds>(
                std::chrono::system_clock::now().time_since_epoch())
@@ -249,10 +238,7 @@ struct Membership::Impl {
     Boundary at_boundary(Step step, std::int64_t agreed) {
         const Seconds begin = monotonic();
         applied = step;
-        plane->call([&](Member&, Coordinator& coordinator, Seconds) {
-            coordinator.at_step(step);
-            checkpoint_wished |= coordinator.take_checkpoint_wish();
-        });
+        plane->at_step(step);
         if (log.snapshot_wanted()) {
             log.offer_snapshot(step, state.snapshot());
             note("snapshot", monotonic() - begin, "");
@@ -419,7 +405,6 @@ struct Membership::Impl {
     bool is_founder = false;
     Generation generation;
     Step applied = 0;
-    bool checkpoint_wished = false;
     std::optional<comm::ListeningSocket> spare;  // for the next generation's group
     std::mutex group_mutex;
     std::weak_ptr<comm::TcpGroup> group;
@@ -476,7 +461,7 @@ void Membership::leave() {
 }
 
 bool Membership::take_checkpoint_wish() {
-    return std::exchange(impl_->checkpoint_wished, false);
+    return impl_->plane->take_checkpoint_wish();
 }
 
 std::vector<Membership::Event> Membership::take_events() {

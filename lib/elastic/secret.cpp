@@ -46,11 +46,22 @@ void require_private(const fs::path& file) {
 
 }  // namespace
 
+std::string random_id() {
+    const comm::Token token = comm::random_token();
+    std::string id;
+    for (std::size_t i = 0; i < 8; ++i) {
+        char digits[3];
+        std::snprintf(digits, sizeof digits, "%02x", std::to_integer<unsigned>(token[i]));
+        id += digits;
+    }
+    return id;
+}
+
 Secret create_or_read_secret(const fs::path& directory) {
     const fs::path file = directory / "secret";
     if (!fs::exists(file)) {
         // Linked, so that nobody reads half a secret; whose comes first counts.
-        const fs::path draft = file.string() + "." + std::to_string(::getpid());
+        const fs::path draft = file.string() + "." + random_id();  // process numbers repeat on other nodes
         const Secret fresh = random_secret();
         write_file_atomically(draft, std::span<const std::byte>(fresh), 0600);
         const bool failed = ::link(draft.c_str(), file.c_str()) != 0 && errno != EEXIST;

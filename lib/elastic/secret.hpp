@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include <mastic/comm/tcp/hello.hpp>
@@ -20,6 +21,8 @@ using Mac = std::array<std::byte, 32>;
 
 // DIRECTORY/secret, mode 0600, made by whoever comes first. Throws Error(io), Error(environment) also if others could read it.
 Secret create_or_read_secret(const std::filesystem::path& directory);
+
+std::string random_id();  // 16 hexadecimal digits; throws Error(environment)
 
 // `purpose` separates uses: no value of one is of any use in another.
 Mac authenticate(const Secret& secret, std::string_view purpose, std::span<const std::byte> message);

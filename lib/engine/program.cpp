@@ -1,13 +1,12 @@
 #include <algorithm>
-#include <chrono>
 #include <csignal>
+#include <ctime>
 #include <cstdio>
 #include <filesystem>
 #include <functional>
 #include <iostream>
 #include <map>
 #include <new>
-#include <thread>
 
 #include <unistd.h>
 
@@ -237,12 +236,12 @@ bool told_by_the_ranks(const std::vector<std::string>& arguments, const Error& e
 // own.
 void tell_before_mpi(const job::JobContext& job, const Error& error) {
     const int rank = job.rank;
+    constexpr timespec patience{1, 0};
     if (rank > 0) {
         sigset_t end;
         sigemptyset(&end);
         sigaddset(&end, SIGTERM);
         sigprocmask(SIG_BLOCK, &end, nullptr);
-        constexpr timespec patience{1, 0};
         if (sigtimedwait(&end, nullptr, &patience) == SIGTERM) {
             return;
         }
@@ -250,7 +249,7 @@ void tell_before_mpi(const job::JobContext& job, const Error& error) {
     const std::string who = rank > 0 ? "rank " + std::to_string(rank) + ": " : "";
     std::fprintf(stderr, "mastic-train: %s%s\n", who.c_str(), error.full_message().c_str());
     if (rank == 0 && job.world_size > 1) {
-        std::this_thread::sleep_for(std::chrono::milliseconds(300));
+        nanosleep(&patience, nullptr);
     }
 }
 

@@ -74,7 +74,6 @@ constexpr const char* pilot_arguments = R"(run=(@ARGUMENTS@"${@:2}" --elastic.jo
 
 // `wait` ends early, with the number of the signal, whenever a trap runs; asked again it gives the code of srun.
 constexpr const char* train_work = R"(
-
 started=$(date +%s)
 @MPI@
 srun --mpi="$mpi" --export=ALL --kill-on-bad-exit=1 mastic-train "${run[@]}" &

@@ -21,7 +21,7 @@ TEST(Judge, GoesOnOnlyAfterAStopWithACheckpoint) {
         const char* why;
     };
     const Row rows[] = {
-        {0, 0, JobFate::running, false, "done"},       {3, 0, JobFate::running, false, "code 3"},
+        {0, 0, JobFate::running, false, "how"},        {3, 0, JobFate::running, false, "code 3"},
         {7, 0, JobFate::running, false, "code 7"},     {137, 0, JobFate::running, false, "code 137"},
         {75, 0, JobFate::running, true, "stopped"},    {75, 0, JobFate::preempted, true, "stopped"},
         {75, 0, JobFate::timed_out, true, "stopped"},  {75, 0, JobFate::unknown, true, "stopped"},
@@ -34,6 +34,7 @@ TEST(Judge, GoesOnOnlyAfterAStopWithACheckpoint) {
         EXPECT_EQ(verdict.again, row.again) << row.code << " " << row.fruitless << " " << to_string(row.fate);
         EXPECT_THAT(verdict.reason, HasSubstr(row.why));
     }
+    EXPECT_THAT(judge({0, 0, {}, ""}, JobFate::running, 3).reason, HasSubstr("done"));
     EXPECT_FALSE(judge({75, 1, {}, ""}, JobFate::running, 0).again);
     EXPECT_TRUE(judge({75, 0, {}, ""}, JobFate::running, 0).again);
 }
@@ -108,8 +109,8 @@ TEST(Resubmission, ChoosesNodesAsTheJobDidWithoutThoseThatAreLost) {
     EXPECT_THAT(resubmission(job, variables({}), "s", {}, {}), Contains("--nodelist=n[1-3]"));
     EXPECT_THAT(resubmission(job, variables({}), "s", {}, {}), Contains("--exclude=n4"));
     const auto command = resubmission(job, variables({}), "s", {}, {"n2"});
-    EXPECT_THAT(command, Contains("--nodelist=n1,n3"));
-    EXPECT_THAT(command, Contains("--exclude=n2,n4"));
+    EXPECT_THAT(command, Contains("--nodelist=n[1,3]"));
+    EXPECT_THAT(command, Contains("--exclude=n[2,4]"));
 }
 
 TEST(Resubmission, KeepsWhatWasSaidOnTheCommandLineOfSbatch) {

@@ -1,5 +1,7 @@
 #include <mastic/engine/time_limit.hpp>
 
+#include <algorithm>
+
 #include <spdlog/spdlog.h>
 
 #include <mastic/core/command.hpp>
@@ -29,7 +31,7 @@ job::EndTime TimeLimit::limited(const job::EndTime& end) const {
 void TimeLimit::take(const job::EndTime& end) {
     planner_->set_end(end.at);
     if (end.at) {
-        const auto left = std::chrono::duration_cast<Seconds>(*end.at - std::chrono::system_clock::now());
+        const Seconds left = std::max(Seconds(0), Seconds(*end.at - std::chrono::system_clock::now()));
         spdlog::info("the job's time limit has changed: {} are left, says {}", human(left), end.source);
     } else {
         spdlog::info("the job's time limit has changed: {}", end.source);

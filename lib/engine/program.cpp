@@ -236,6 +236,10 @@ bool told_by_the_ranks(const std::vector<std::string>& arguments, const Error& e
 // own.
 void tell_before_mpi(const job::JobContext& job, const Error& error) {
     const int rank = job.rank;
+    const bool srun = job.launcher == job::Launcher::slurm;
+    if (rank > 0 && !srun) {
+        return;  // mpiexec ends nobody before MPI starts
+    }
     constexpr timespec patience{1, 0};
     if (rank > 0) {
         sigset_t end;
@@ -248,7 +252,7 @@ void tell_before_mpi(const job::JobContext& job, const Error& error) {
     }
     const std::string who = rank > 0 ? "rank " + std::to_string(rank) + ": " : "";
     std::fprintf(stderr, "mastic-train: %s%s\n", who.c_str(), error.full_message().c_str());
-    if (rank == 0 && job.world_size > 1) {
+    if (rank == 0 && srun && job.world_size > 1) {
         nanosleep(&patience, nullptr);
     }
 }

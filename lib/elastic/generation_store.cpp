@@ -15,6 +15,7 @@
 
 #include <mastic/core/error.hpp>
 #include <mastic/core/file.hpp>
+#include <mastic/elastic/secret.hpp>
 
 namespace mastic::elastic {
 

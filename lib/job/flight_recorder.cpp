@@ -19,6 +19,10 @@ using std::chrono::system_clock;
 // One write of this size replaces the record before it whole.
 constexpr std::size_t record_bytes = 512;
 
+std::string json_text(const std::string& text) {
+    return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
 }  // namespace
 
 FlightRecorder::FlightRecorder(const std::filesystem::path& file, int rank, std::string host)
@@ -29,6 +33,9 @@ FlightRecorder::FlightRecorder(const std::filesystem::path& file, int rank, std:
     moment_.rank = rank;
     moment_.host = std::move(host);
     moment_.pid = getpid();
+    head_ = nlohmann::json{{"rank", moment_.rank}, {"host", moment_.host}, {"pid", moment_.pid}}.dump(
+        -1, ' ', false, nlohmann::json::error_handler_t::replace);
+    head_.pop_back();  // the closing brace
     enter("start");
 }
 
@@ -50,10 +57,9 @@ void FlightRecorder::end(int exit_code) {
 
 void FlightRecorder::write() {
     const auto since = std::chrono::duration_cast<milliseconds>(moment_.since.time_since_epoch());
-    std::string text = nlohmann::json{{"rank", moment_.rank}, {"host", moment_.host},   {"pid", moment_.pid},
-                                      {"step", moment_.step}, {"phase", moment_.phase}, {"since_ms", since.count()},
-                                      {"end", moment_.end}}
-                           .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    // Several times a step, so no whole object is made.
+    std::string text = head_ + ",\"step\":" + std::to_string(moment_.step) + ",\"phase\":" + json_text(moment_.phase) +
+                       ",\"since_ms\":" + std::to_string(since.count()) + ",\"end\":" + json_text(moment_.end) + "}";
     if (text.size() < record_bytes) {
         text.resize(record_bytes - 1, ' ');
         text.push_back('\n');

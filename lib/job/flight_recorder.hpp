@@ -38,6 +38,7 @@ class FlightRecorder {
     void write();
 
     Descriptor file_;
+    std::string head_;  // of each record: what never changes
     LastMoment moment_;
 };
 

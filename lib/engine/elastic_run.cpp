@@ -96,11 +96,11 @@ void ElasticRun::place() {
     set_threads(threads_);
     arithmetic_ = {1, threads_, context_.blas.core};
     solo_ = make_solo_group();
-    group_ = make_solo_group();
+    group_ = solo_;  // until there is a generation
     spdlog::info("{} thread{}; {}", threads_, threads_ == 1 ? "" : "s", context_.blas.text);
 }
 
-std::unique_ptr<comm::Group> ElasticRun::make_solo_group() const {
+std::shared_ptr<comm::Group> ElasticRun::make_solo_group() const {
     comm::ListeningSocket listener(comm::SocketAddress::parse("127.0.0.1").value());
     comm::TcpTable table;
     table.peers.push_back({0, context_.job.host, listener.address()});

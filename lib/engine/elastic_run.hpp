@@ -27,7 +27,7 @@ class ElasticRun : public TrainStages {
     class Steps;  // the trainer's view of the membership
 
     void place();
-    std::unique_ptr<comm::Group> make_solo_group() const;
+    std::shared_ptr<comm::Group> make_solo_group() const;
     void join();
     bool try_to_lead(bool founder);
     TrainResult train();
@@ -43,7 +43,7 @@ class ElasticRun : public TrainStages {
     const std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
     int threads_ = 1;
     std::unique_ptr<ElasticState> shared_;
-    std::unique_ptr<comm::Group> solo_;  // for what one process does alone; outlives the checkpointer
+    std::shared_ptr<comm::Group> solo_;  // for what one process does alone; outlives the checkpointer
     std::unique_ptr<elastic::Membership> membership_;
     std::unique_ptr<Checkpointer> checkpointer_;
     std::optional<TimeLimit> time_limit_;

@@ -11,11 +11,8 @@
 #include <unistd.h>
 
 #include <mastic/comm/mpi/session.hpp>
-#include <mastic/config/bash_completion.hpp>
-#include <mastic/config/help.hpp>
-#include <mastic/config/man_page.hpp>
 #include <mastic/config/parse.hpp>
-#include <mastic/config/resolved.hpp>
+#include <mastic/config/requested_text.hpp>
 #include <mastic/core/error.hpp>
 #include <mastic/core/log.hpp>
 #include <mastic/core/version.hpp>
@@ -140,20 +137,11 @@ std::string host_name() {
 // What --help, --version and their like print; empty if none of them was asked for.
 std::string information(const config::ProgramInfo& program, const config::Schema& schema,
                         const config::Invocation& asked) {
-    if (asked.help || asked.help_all) {
-        return config::help_text(program, schema, asked.help_all);
-    }
-    if (asked.version) {
+    if (asked.version && !asked.help && !asked.help_all) {
         return asked.json ? version_json(program.name, library_versions())
                           : version_text(program.name, library_versions());
     }
-    if (asked.generate == "man") {
-        return config::man_page(program, schema);
-    }
-    if (asked.generate == "bash-completion") {
-        return config::bash_completion(program, schema);
-    }
-    return asked.print_config ? config::to_toml(schema, true) : "";
+    return config::requested_text(program, schema, asked).value_or("");
 }
 
 job::BatchCall batch_call(const TrainOptions& options, const config::Invocation& invocation,

@@ -1,14 +1,10 @@
 // slurm/pilot.sbatch as it is shipped: jobs of one node that train together, and come and go as Slurm wants.
 #include <gmock/gmock.h>
 
-#include <cstdlib>
-#include <iterator>
-#include <sstream>
-
 #include <mastic/core/file.hpp>
 #include <mastic/job/run_directory.hpp>
 
-#include "cluster/train_job.hpp"
+#include "cluster/shipped_script.hpp"
 
 namespace mastic::test {
 namespace {
@@ -19,8 +15,8 @@ using testing::IsEmpty;
 constexpr int batch = 16;
 constexpr int steps = 2000;
 
-ClusterEnvironment* const environment =
-    ClusterEnvironment::add({.nodes = 4, .cancel_grace_s = 20, .settings = {"KillWait=20", "SlurmdTimeout=3", "MessageTimeout=2"}});
+ClusterEnvironment* const environment = ClusterEnvironment::add(
+    {.nodes = 4, .cancel_grace_s = 20, .settings = {"KillWait=20", "SlurmdTimeout=3", "MessageTimeout=2"}});
 
 class Pilots : public testing::Test {
   protected:
@@ -34,30 +30,16 @@ class Pilots : public testing::Test {
 
     // float64, so that another order of adding makes no difference that shows.
     Arguments task(const std::filesystem::path& directory, const Arguments& more = {}) const {
-        Arguments arguments = {"--train.precision", "float64", "--train.max_steps", std::to_string(steps), "--train.epochs",
-                               "1000000"};
+        Arguments arguments = {"--train.precision",   "float64",        "--train.max_steps",
+                               std::to_string(steps), "--train.epochs", "1000000"};
         arguments.insert(arguments.end(), more.begin(), more.end());
         return small_task(directory, arguments);
     }
 
     std::string start() {
-        const std::string programs = std::filesystem::path(MASTIC_TRAIN).parent_path();
-        Arguments command = {"env", "PATH=" + programs + ":" + std::getenv("PATH"), "sbatch", "--parsable", "-p", "cancel",
-                             "--output=" + (dir / "job-%j.log").string(), PILOT_SCRIPT, run.string()};
-        const Arguments trained = task(run, {"--train.inject", "slow@4000"});
-        command.insert(command.end(), trained.begin(), trained.end());
-        const std::string job = cluster.output_of(command);
-        return job.substr(0, job.find_first_of(";\n"));
-    }
-
-    std::string log(const std::string& job) const {
-        const auto file = dir / ("job-" + job + ".log");
-        return std::filesystem::exists(file) ? read_text_file(file) : "";
-    }
-
-    Arguments queue() const {
-        std::istringstream lines(cluster.output_of({"squeue", "--noheader", "--format=%i"}));
-        return {std::istream_iterator<std::string>(lines), {}};
+        Arguments arguments = task(run, {"--train.inject", "slow@4000"});
+        arguments.insert(arguments.begin(), run.string());
+        return script.start(arguments, {"-p", "cancel"});
     }
 
     std::string node_of(const std::string& job) const { return cluster.show(job).at("NodeList"); }
@@ -71,14 +53,17 @@ class Pilots : public testing::Test {
     }
 
     void wait_for_members(int members) const {
-        ASSERT_TRUE(wait_until([&] { return last_step().step > 0 && last_step().world_size == members; }, Seconds(60)))
-            << members << " members; now " << last_step().world_size << " at step " << last_step().step << "\n"
-            << log(jobs.back());
+        ASSERT_TRUE(wait_until([&] { return last_step().step > 0 && last_step().world_size == members; },
+                               Seconds(60)))
+            << members << " members; now " << last_step().world_size << " at step " << last_step().step
+            << "\n"
+            << script.log(jobs.back());
     }
 
     void expect_the_result_of_a_fixed_run() const {
-        EXPECT_TRUE(wait_until([&] { return record_of(run).attempt.exit_code.has_value(); }, Seconds(200))) << log(jobs[0]);
-        EXPECT_EQ(record_of(run).attempt.exit_code, 0) << log(jobs[0]);
+        EXPECT_TRUE(wait_until([&] { return record_of(run).attempt.exit_code.has_value(); }, Seconds(200)))
+            << script.log(jobs[0]);
+        EXPECT_EQ(record_of(run).attempt.exit_code, 0) << script.log(jobs[0]);
         expect_every_step_once(run, steps, batch);
         const std::filesystem::path fixed = dir / "fixed";
         train(2, task(fixed));
@@ -88,6 +73,7 @@ class Pilots : public testing::Test {
     SlurmCluster& cluster = environment->cluster();
     TempDir dir;
     std::filesystem::path run = dir / "run";
+    ShippedScript script{cluster, PILOT_SCRIPT, dir.path()};
     std::vector<std::string> jobs;
 };
 
@@ -97,35 +83,40 @@ TEST_F(Pilots, APreemptedOneLeavesAndComesAgain) {
     EXPECT_EQ(urgent.exit_code, 0) << urgent.error;
     std::string preempted;
     for (const std::string& job : jobs) {
-        if (log(job).find("left the run") != std::string::npos) {
+        if (script.log(job).find("left the run") != std::string::npos) {
             EXPECT_EQ(preempted, "") << "more than one left";
             preempted = job;
         }
     }
-    ASSERT_NE(preempted, "") << log(jobs[1]) << log(jobs[2]);
+    ASSERT_NE(preempted, "") << script.log(jobs[1]) << script.log(jobs[2]);
     EXPECT_EQ(cluster.wait_end(preempted), "FAILED");
-    EXPECT_EQ(cluster.exit_code(preempted), 75) << log(preempted);
-    EXPECT_THAT(log(preempted), HasSubstr("goes on, with the same log"));
+    EXPECT_EQ(cluster.exit_code(preempted), 75) << script.log(preempted);
+    EXPECT_THAT(script.log(preempted), HasSubstr("goes on, with the same log"));
     wait_for_members(3);  // it came again
     expect_the_result_of_a_fixed_run();
-    EXPECT_TRUE(wait_until([&] { return queue().empty(); }, Seconds(30))) << "nobody comes again once the run is done";
+    EXPECT_TRUE(wait_until([&] { return queue(cluster).empty(); }, Seconds(30)))
+        << "nobody comes again once the run is done";
 }
 
 TEST_F(Pilots, ANodeWithoutPowerCostsNoStep) {
     cluster.node_down(node_of(jobs[2]));
     wait_for_members(2);
     expect_the_result_of_a_fixed_run();
-    EXPECT_EQ(cluster.wait_end(jobs[0]), "COMPLETED") << log(jobs[0]);
-    EXPECT_EQ(cluster.wait_end(jobs[1]), "COMPLETED") << log(jobs[1]);
+    EXPECT_EQ(cluster.wait_end(jobs[0]), "COMPLETED") << script.log(jobs[0]);
+    EXPECT_EQ(cluster.wait_end(jobs[1]), "COMPLETED") << script.log(jobs[1]);
 }
 
 TEST_F(Pilots, OfACutOnlyOnePartGoesOn) {
     const std::string node = node_of(jobs[2]);
     cluster.cut(node);
     wait_for_members(2);
-    EXPECT_TRUE(wait_until([&] { return cluster.run_on(node, {"pgrep", "-x", "mastic-train"}).exit_code != 0; }, Seconds(90)))
-        << "the part that was cut off must stop: " << log(jobs[2]);
-    EXPECT_THAT(log(jobs[2]), testing::Not(HasSubstr("leading the run"))) << "it must not go on alone";
+    EXPECT_TRUE(wait_until(
+        [&] {
+            return cluster.run_on(node, {"pgrep", "-x", "mastic-train"}).exit_code != 0;
+        },
+        Seconds(90)))
+        << "the part that was cut off must stop: " << script.log(jobs[2]);
+    EXPECT_THAT(script.log(jobs[2]), testing::Not(HasSubstr("leading the run"))) << "it must not go on alone";
     cluster.heal(node);
     expect_the_result_of_a_fixed_run();
 }

@@ -190,13 +190,17 @@ LineWriter::LineWriter(const fs::path& path)
 }
 
 void LineWriter::write_line(std::string_view line) {
+    struct stat status {};
+    if (fstat(descriptor_.get(), &status) == 0 && status.st_nlink == 0) {
+        throw Error(ExitCode::io, path_.string() + " was removed while it was being written",
+                    "what is written from now on would be lost: look who has deleted it, then start again");
+    }
     const std::string content = std::string(line) + '\n';
-    const off_t size = lseek(descriptor_.get(), 0, SEEK_END);
     const int error_number =
         write_all(descriptor_.get(), std::as_bytes(std::span(content.data(), content.size())));
     if (error_number != 0) {
         // A failure to cut off the incomplete line leaves what the reader must bear after a crash anyway.
-        [[maybe_unused]] const int cut = ftruncate(descriptor_.get(), size);
+        [[maybe_unused]] const int cut = ftruncate(descriptor_.get(), status.st_size);
         fail_to_write(path_, content.size(), error_number);
     }
 }

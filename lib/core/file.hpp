@@ -36,7 +36,7 @@ Bytes free_space(const std::filesystem::path& path);
 class LineWriter {
   public:
     explicit LineWriter(const std::filesystem::path& path);
-    // If it fails (full disk), nothing of the line remains.
+    // If it fails (full disk), nothing of the line remains. Error(io) also if the file has been deleted meanwhile.
     void write_line(std::string_view line);
 
   private:

@@ -8,15 +8,6 @@
 namespace mastic::report {
 namespace {
 
-bool ends_inside_a_line(const std::filesystem::path& path) {
-    std::ifstream file(path, std::ios::binary | std::ios::ate);
-    if (!file || file.tellg() <= 0) {
-        return false;
-    }
-    file.seekg(-1, std::ios::end);
-    return file.get() != '\n';
-}
-
 // Puts records in order of step while they arrive in order of writing.
 class Timeline {
   public:
@@ -90,12 +81,6 @@ class Timeline {
 };
 
 }  // namespace
-
-MetricsWriter::MetricsWriter(const std::filesystem::path& path) : writer_(path) {
-    if (ends_inside_a_line(path)) {
-        writer_.write_line("");
-    }
-}
 
 void MetricsWriter::write(const MetricsRecord& record) {
     writer_.write_line(to_json_line(record));

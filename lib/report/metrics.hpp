@@ -76,7 +76,7 @@ std::optional<MetricsRecord> parse_json_line(std::string_view line);
 // LineWriter.
 class MetricsWriter {
   public:
-    explicit MetricsWriter(const std::filesystem::path& path);
+    explicit MetricsWriter(const std::filesystem::path& path) : writer_(path) {}
     void write(const MetricsRecord& record);
 
   private:

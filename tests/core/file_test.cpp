@@ -204,6 +204,15 @@ TEST(LineWriter, LeavesNothingOfALineThatDoesNotFit) {
     EXPECT_EQ(read_text_file(disk / "lines"), "first\nsecond\n");
 }
 
+TEST(LineWriter, DoesNotWriteIntoWhatWasDeleted) {
+    const TempDir directory;
+    LineWriter writer(directory / "lines");
+    writer.write_line("first");
+    std::filesystem::remove(directory / "lines");
+    expect_error(ExitCode::io, "was removed while it was being written",
+                 [&] { writer.write_line("second"); });
+}
+
 TEST(LineWriter, SaysWhatItCannotOpen) {
     const TempDir directory;
     expect_error(ExitCode::io, (directory / "no/lines").string(),

@@ -1,6 +1,7 @@
 // Runs that end before they are done: signals, time limits, killed ranks, numbers that are not finite, full disks.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <csignal>
 #include <fstream>
 #include <thread>
@@ -61,6 +62,12 @@ std::vector<pid_t> ranks_of(const std::filesystem::path& run_dir) {
 
 class TrainEnd : public testing::Test {
   protected:
+    // Checkpoints that were made until now.
+    std::ptrdiff_t saves() const {
+        const auto events = metrics_of(run).events;
+        return std::ranges::count(events, "checkpoint", &report::EventRecord::kind);
+    }
+
     TempDir dir;
     std::filesystem::path run = dir / "run";
 };
@@ -89,16 +96,24 @@ TEST_F(TrainEnd, Usr2SavesAndGoesOn) {
         const auto ranks = ranks_of(run);
         ASSERT_EQ(ranks.size(), 2u);
         kill(ranks[0], SIGUSR2);
-        std::this_thread::sleep_for(std::chrono::milliseconds(500));
+        for (int i = 0; i < 1000 && saves() == 0; ++i) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        }
         kill(ranks[0], SIGTERM);
     });
     const ProgramResult result = run_ranks(2, small_task(run, endless()));
     EXPECT_EQ(result.exit_code, 75) << result.text;
-    std::size_t saves = 0;
-    for (const report::EventRecord& event : metrics_of(run).events) {
-        saves += event.kind == "checkpoint" ? 1 : 0;
-    }
-    EXPECT_EQ(saves, 2u);  // the asked one and the last one
+    EXPECT_EQ(saves(), 2);  // the asked one and the last one
+}
+
+TEST_F(TrainEnd, ARunWhoseDirectoryIsDeletedEnds) {
+    const WhenTraining remove(run, [this] {
+        std::error_code meanwhile_written;
+        std::filesystem::remove_all(run, meanwhile_written);
+    });
+    const ProgramResult result = run_ranks(2, small_task(run, endless()));
+    EXPECT_EQ(result.exit_code, 5) << result.text;
+    EXPECT_NE(result.text.find("was removed while it was being written"), std::string::npos) << result.text;
 }
 
 // As reported in cp2k 4399.

@@ -8,8 +8,8 @@
 
 #include <mastic/job/binding.hpp>
 
-#include "in_child.hpp"
 #include "support/expect_error.hpp"
+#include "support/in_child.hpp"
 
 namespace mastic::job {
 namespace {

@@ -9,8 +9,8 @@
 
 #include <mastic/job/blas_proof.hpp>
 
-#include "in_child.hpp"
 #include "naive_gemm.hpp"
+#include "support/in_child.hpp"
 
 namespace mastic::job {
 namespace {

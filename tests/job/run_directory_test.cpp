@@ -8,8 +8,8 @@
 #include <mastic/core/file.hpp>
 #include <mastic/job/run_directory.hpp>
 
-#include "in_child.hpp"
 #include "support/expect_error.hpp"
+#include "support/in_child.hpp"
 #include "support/temp_dir.hpp"
 #include "support/tmpfs_mount.hpp"
 

@@ -4,7 +4,7 @@
 
 #include <mastic/job/signals.hpp>
 
-#include "in_child.hpp"
+#include "support/in_child.hpp"
 
 namespace mastic::job {
 namespace {

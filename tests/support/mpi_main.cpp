@@ -1,50 +1,21 @@
 // The main function of MPI tests: a failure on any rank fails all, and no hang lasts.
 #include <algorithm>
 #include <chrono>
-#include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
-#include <functional>
 #include <mutex>
 #include <string>
 #include <thread>
-#include <utility>
 
 #include <gtest/gtest.h>
 #include <mpi.h>
 #include <unistd.h>
 
+#include <mastic/core/watchdog.hpp>
+
 namespace {
 
 constexpr int hang_code = 124;
-
-// Calls `action` from a thread of its own unless it is destroyed within `limit`.
-class Watchdog {
-  public:
-    Watchdog(std::chrono::seconds limit, std::function<void()> action)
-        : thread_([this, limit, action = std::move(action)] {
-              std::unique_lock lock(mutex_);
-              if (!changed_.wait_for(lock, limit, [this] { return stopped_; })) {
-                  action();
-              }
-          }) {}
-    ~Watchdog() {
-        {
-            const std::lock_guard lock(mutex_);
-            stopped_ = true;
-        }
-        changed_.notify_all();
-        thread_.join();
-    }
-    Watchdog(const Watchdog&) = delete;
-    Watchdog& operator=(const Watchdog&) = delete;
-
-  private:
-    std::mutex mutex_;
-    std::condition_variable changed_;
-    bool stopped_ = false;
-    std::thread thread_;
-};
 
 // Knows which test runs, and prints the failures of ranks whose ordinary output is off.
 class RankListener : public testing::EmptyTestEventListener {
@@ -113,7 +84,7 @@ int main(int argc, char** argv) {
 
     int worst = 0;
     {
-        const Watchdog watchdog(hang_limit(), [&] {
+        const mastic::Watchdog watchdog(hang_limit(), [&] {
             std::fprintf(stderr, "[rank %d] hang: still in %s after %lld s\n", rank,
                          listener.current_test().c_str(), static_cast<long long>(hang_limit().count()));
             // The first rank to leave makes mpiexec kill the others: let them say where they are before.
@@ -128,7 +99,7 @@ int main(int argc, char** argv) {
         std::fprintf(stderr, "failed on at least one rank\n");
     }
     // MPI_Finalize of MPICH 4.0.2 hangs now and then. All results are in: leave without it then.
-    const Watchdog watchdog(std::chrono::seconds(5), [&] { leave(worst); });
+    const mastic::Watchdog watchdog(mastic::Seconds(5), [&] { leave(worst); });
     MPI_Finalize();
     leave(worst);
 }

@@ -1,17 +1,16 @@
 #include <mastic/comm/interposer/exchange_group.hpp>
 
-#include <climits>
 #include <fstream>
 #include <map>
 #include <string>
 #include <vector>
 
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <mastic/comm/interposer/pmpi.hpp>
 #include <mastic/core/checked_cast.hpp>
 #include <mastic/core/error.hpp>
+#include <mastic/core/host_name.hpp>
 
 namespace mastic::comm::interposer {
 
@@ -19,12 +18,6 @@ namespace {
 
 int count_of_bytes(const BufferView& buffer) {
     return checked_cast<int>(buffer.bytes(), "a message of the set-up");
-}
-
-std::string host_name() {
-    char name[HOST_NAME_MAX + 1] = "";
-    gethostname(name, sizeof(name) - 1);
-    return name;
 }
 
 // Containers of one host have one kernel, but each its own shared memory.

@@ -12,7 +12,7 @@
 #include <mastic/comm/mpi/detail/launcher.hpp>
 #include <mastic/comm/mpi/detail/roll_post.hpp>
 #include <mastic/comm/mpi/detail/runtime.hpp>
-#include <mastic/job/bounded_exit.hpp>
+#include <mastic/core/watchdog.hpp>
 
 namespace mastic::comm {
 
@@ -112,7 +112,7 @@ struct MpiSession::Impl {
         if (runtime->placement.nodes > 1 && in_good_order(code)) {
             leave_without_finalize(code);
         }
-        const job::Watchdog watchdog(options.finalize, [code, caller = pthread_self()] {
+        const Watchdog watchdog(options.finalize, [code, caller = pthread_self()] {
             if (in_good_order(code)) {
                 detail::tell_launcher_that_mpi_is_done(caller);
             }
@@ -195,7 +195,7 @@ void MpiSession::abort(int code) {
     // Under srun MPI_Abort of MPICH 4.0.2 waits for an answer that slurmstepd, ending the step, may no longer give. This
     // rank's own code ends the step too.
     constexpr Seconds answer{0.5};
-    const job::Watchdog watchdog(answer, [code] { leave(code); });
+    const Watchdog watchdog(answer, [code] { leave(code); });
     MPI_Abort(MPI_COMM_WORLD, code);
     leave(code);
 }

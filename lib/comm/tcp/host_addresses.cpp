@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <cerrno>
-#include <climits>
 #include <cstring>
 #include <fstream>
 #include <memory>
@@ -15,6 +14,7 @@
 #include <unistd.h>
 
 #include <mastic/core/error.hpp>
+#include <mastic/core/host_name.hpp>
 
 namespace mastic::comm {
 
@@ -24,12 +24,6 @@ std::string first_word_of(const std::string& path) {
     std::string word;
     std::ifstream(path) >> word;
     return word;
-}
-
-std::string host_name() {
-    char name[HOST_NAME_MAX + 1] = "";
-    ::gethostname(name, sizeof name - 1);
-    return name;
 }
 
 // Two containers or network namespaces of one host have each their own loopback.

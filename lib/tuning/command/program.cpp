@@ -7,13 +7,12 @@
 #include <map>
 #include <new>
 
-#include <unistd.h>
-
 #include <mastic/comm/mpi/session.hpp>
 #include <mastic/config/parse.hpp>
 #include <mastic/config/requested_text.hpp>
 #include <mastic/core/command.hpp>
 #include <mastic/core/error.hpp>
+#include <mastic/core/host_name.hpp>
 #include <mastic/core/log.hpp>
 #include <mastic/core/version.hpp>
 #include <mastic/job/batch/batch_command.hpp>
@@ -95,12 +94,6 @@ const std::map<std::string, Command>& commands() {
         {"probe", [](const CommandContext&) -> int { return probe(); }},
     };
     return all;
-}
-
-std::string host_name() {
-    char name[256] = {};
-    gethostname(name, sizeof name - 1);
-    return name;
 }
 
 LibraryVersions library_versions() {

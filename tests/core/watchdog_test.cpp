@@ -3,11 +3,11 @@
 
 #include <gtest/gtest.h>
 
-#include <mastic/job/bounded_exit.hpp>
+#include <mastic/core/watchdog.hpp>
 
-#include "in_child.hpp"
+#include "support/in_child.hpp"
 
-namespace mastic::job {
+namespace mastic {
 namespace {
 
 constexpr Seconds never{3600};
@@ -47,4 +47,4 @@ TEST(Watchdog, EndsAProcessThatHangsWithTheRunsOwnCode) {
 }
 
 }  // namespace
-}  // namespace mastic::job
+}  // namespace mastic

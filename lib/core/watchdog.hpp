@@ -8,7 +8,7 @@
 
 #include <mastic/core/duration.hpp>
 
-namespace mastic::job {
+namespace mastic {
 
 // Calls `on_expire` once, on its own thread, if it is still alive after `limit`. The destructor disarms it;
 // if `on_expire` is running by then, the destructor waits for it.
@@ -35,4 +35,4 @@ class Watchdog {
     std::thread thread_;
 };
 
-}  // namespace mastic::job
+}  // namespace mastic

@@ -1,8 +1,8 @@
+#include <mastic/core/watchdog.hpp>
+
 #include <chrono>
 
-#include <mastic/job/bounded_exit.hpp>
-
-namespace mastic::job {
+namespace mastic {
 
 Watchdog::Watchdog(Seconds limit, std::function<void()> on_expire)
     : on_expire_(std::move(on_expire)), thread_([this, limit] { watch(limit); }) {}
@@ -31,4 +31,4 @@ void Watchdog::watch(Seconds limit) {
     on_expire_();
 }
 
-}  // namespace mastic::job
+}  // namespace mastic

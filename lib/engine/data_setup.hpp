@@ -6,7 +6,7 @@
 
 #include <mastic/data/augmentation.hpp>
 #include <mastic/data/dataset.hpp>
-#include <mastic/engine/train_options.hpp>
+#include <mastic/engine/front/train_options.hpp>
 #include <mastic/model/loss.hpp>
 #include <mastic/model/network.hpp>
 

@@ -1,4 +1,6 @@
 // Commands that use the network of a run, in one process.
+#include <mastic/engine/engine_commands.hpp>
+
 #include <torch/torch.h>
 
 #include <iostream>
@@ -7,7 +9,6 @@
 #include <mastic/comm/mpi/session.hpp>
 #include <mastic/core/error.hpp>
 #include <mastic/data/array.hpp>
-#include <mastic/engine/command_context.hpp>
 #include <mastic/engine/data_setup.hpp>
 #include <mastic/engine/evaluator.hpp>
 #include <mastic/engine/network_setup.hpp>

@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include <mastic/engine/train_options.hpp>
+#include <mastic/engine/front/train_options.hpp>
 #include <mastic/model/network.hpp>
 #include <mastic/optimizer/learning_rate_schedule.hpp>
 #include <mastic/optimizer/named_optimizer.hpp>

@@ -4,7 +4,7 @@
 #include <memory>
 
 #include <mastic/comm/mpi/session.hpp>
-#include <mastic/engine/train_options.hpp>
+#include <mastic/engine/front/train_options.hpp>
 
 namespace mastic::engine {
 

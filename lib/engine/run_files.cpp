@@ -35,8 +35,6 @@ void write_to_terminal(std::string_view text) {
 
 }  // namespace
 
-report::Time now() { return std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now()); }
-
 void check_stored_config(const CommandContext& context, const job::RunDirectory& directory) {
     const std::string name = directory.config_file().string();
     std::string refused, needs_fork;
@@ -75,7 +73,7 @@ RunFiles::RunFiles(const job::RunDirectory& directory, const CommandContext& con
     record_.program = "mastic-train";
     record_.version = version();
     record_.command_line = context.command_line;
-    record_.attempt.started = now();
+    record_.attempt.started = report::now();
     record_.attempt.job_id = context.job.slurm_job_id;
     record_.attempt.world_size = static_cast<int>(hosts.size());
     std::ranges::sort(hosts);
@@ -126,7 +124,7 @@ void RunFiles::finished(const TrainResult& result, const TrainState& state, std:
         record_.final_metrics["loss"] = result.evaluation->loss;
     }
     note_checkpoints();
-    report::finish(record_, result.code, result.reason, now());
+    report::finish(record_, result.code, result.reason, report::now());
     write();
     report::EventRecord event;
     event.step = state.step;
@@ -155,7 +153,7 @@ void RunFiles::finished(const TrainResult& result, const TrainState& state, std:
 
 void RunFiles::failed(const Error& error) {
     note_checkpoints();
-    report::finish(record_, error.code(), error.what(), now());
+    report::finish(record_, error.code(), error.what(), report::now());
     write();
 }
 
@@ -172,7 +170,7 @@ void RunFiles::handed_over(const TrainResult& result, const TrainState& state) {
     record_.samples = static_cast<std::int64_t>(state.samples);
     record_.best = state.best;
     note_checkpoints();
-    report::finish(record_, result.code, result.reason, now());
+    report::finish(record_, result.code, result.reason, report::now());
     write();
 }
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include <mastic/core/error.hpp>
-#include <mastic/engine/command_context.hpp>
+#include <mastic/engine/front/command_context.hpp>
 #include <mastic/engine/trainer.hpp>
 #include <mastic/job/run_directory.hpp>
 #include <mastic/report/metrics.hpp>
@@ -15,8 +15,6 @@
 #include <mastic/report/run_record.hpp>
 
 namespace mastic::engine {
-
-report::Time now();  // to the second, as the files of a run have it
 
 // Compares the stored configuration with the present one. Tells each change; throws Error(usage) for those that a resumed
 // run must not have, or only with --fork.

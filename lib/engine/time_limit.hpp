@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include <mastic/engine/command_context.hpp>
+#include <mastic/engine/front/command_context.hpp>
 #include <mastic/job/deadline.hpp>
 #include <mastic/job/end_time_watch.hpp>
 

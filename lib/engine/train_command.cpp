@@ -1,3 +1,5 @@
+#include <mastic/engine/engine_commands.hpp>
+
 #include <new>
 
 #include <spdlog/spdlog.h>

@@ -9,7 +9,7 @@
 
 #include <mastic/comm/group.hpp>
 #include <mastic/core/trace.hpp>
-#include <mastic/engine/command_context.hpp>
+#include <mastic/engine/front/command_context.hpp>
 #include <mastic/engine/run_files.hpp>
 #include <mastic/engine/trainer.hpp>
 #include <mastic/job/flight_recorder.hpp>

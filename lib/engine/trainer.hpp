@@ -17,7 +17,7 @@
 #include <mastic/engine/evaluator.hpp>
 #include <mastic/engine/fault_injection.hpp>
 #include <mastic/engine/step_times.hpp>
-#include <mastic/engine/train_options.hpp>
+#include <mastic/engine/front/train_options.hpp>
 #include <mastic/engine/train_state.hpp>
 #include <mastic/gradient/buffer_average.hpp>
 #include <mastic/gradient/gradient_reducer.hpp>

@@ -1,12 +1,13 @@
 #include <mastic/model/registry.hpp>
 
 #include <algorithm>
+#include <map>
 
 #include <torch/torch.h>
 
 #include <mastic/core/error.hpp>
-#include <mastic/core/suggest.hpp>
 #include <mastic/model/initial_weights.hpp>
+#include <mastic/model/model_catalog.hpp>
 #include <mastic/model/networks.hpp>
 #include <mastic/model/script_network.hpp>
 
@@ -14,46 +15,24 @@ namespace mastic::model {
 
 namespace {
 
-const ModelKind kinds[] = {
-    {"mlp", "fully connected layers with ReLU; sizes in model.hidden (256, 128)", create_mlp},
-    {"lenet", "two 3x3 convolutions (32, 64), max pooling, two fully connected layers (128)", create_lenet},
-    {"resnet18", "residual network for 32x32 images, 4 stages of width 64..512, batch normalisation",
-     create_resnet18},
-    {"vgg-like", "six 3x3 convolutions, then two large fully connected layers (4096)", create_vgg},
-    {"transformer", "causal language model: 4 layers, d = 256, 8 heads, learned positions",
-     create_transformer},
-};
+using Factory = std::shared_ptr<Network> (*)(const ModelOptions& options, const InputSpec& input);
 
-const ModelKind& find_kind(const std::string& name) {
-    const auto found = std::find_if(std::begin(kinds), std::end(kinds),
-                                    [&](const ModelKind& kind) { return kind.name == name; });
-    if (found != std::end(kinds)) {
-        return *found;
-    }
-    std::vector<std::string> names;
-    std::string list;
-    for (const ModelKind& kind : kinds) {
-        names.push_back(kind.name);
-        list += (list.empty() ? "" : ", ") + kind.name;
-    }
-    const std::string nearest = nearest_word(name, names);
-    throw Error(ExitCode::usage, "there is no model '" + name + "'",
-                (nearest.empty() ? "" : "did you mean '" + nearest + "'? ") + "known models: " + list +
-                    "; a TorchScript file goes into model.file");
-}
+// One for each of the catalog.
+const std::map<std::string, Factory> factories = {{"mlp", create_mlp},
+                                                  {"lenet", create_lenet},
+                                                  {"resnet18", create_resnet18},
+                                                  {"vgg-like", create_vgg},
+                                                  {"transformer", create_transformer}};
 
 std::shared_ptr<Network> create_without_weights(const ModelOptions& options, const InputSpec& input) {
     if (!options.file.empty()) {
         return std::make_shared<ScriptNetwork>(options.file);
     }
-    return find_kind(options.name).create(options, input);
+    require_known_model(options.name);
+    return factories.at(options.name)(options, input);
 }
 
 }  // namespace
-
-std::span<const ModelKind> model_kinds() {
-    return kinds;
-}
 
 std::shared_ptr<Network> create_network(const ModelOptions& options, const InputSpec& input) {
     if (input.outputs < 1) {

@@ -1,10 +1,9 @@
-// The networks that mastic knows by name, in one table that help texts and messages read too.
+// Makes the networks of the catalog (model_catalog.hpp), and those of TorchScript files.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
 #include <memory>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -24,14 +23,6 @@ struct ModelOptions {
     std::int64_t depth = 0;  // transformer: layers. 0: as in the table
     std::int64_t heads = 8;  // transformer
 };
-
-struct ModelKind {
-    std::string name;
-    std::string description;  // one line, with the defaults
-    std::shared_ptr<Network> (*create)(const ModelOptions& options, const InputSpec& input);
-};
-
-std::span<const ModelKind> model_kinds();
 
 // A network for this data: from `options.file` if that is set, else from the table. Its weights are drawn from torch's
 // default generator, so torch::manual_seed decides them, unless `options.init` replaces them. Throws Error(usage) for an

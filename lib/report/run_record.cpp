@@ -117,6 +117,8 @@ RunRecord from_json(const Json& json) {
 
 }  // namespace
 
+Time now() { return std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now()); }
+
 std::string to_string(Time time) {
     const std::time_t seconds = std::chrono::system_clock::to_time_t(time);
     std::tm parts{};

@@ -19,6 +19,8 @@ inline constexpr int run_record_schema = 1;
 
 using Time = std::chrono::time_point<std::chrono::system_clock, std::chrono::seconds>;
 
+Time now();
+
 // UTC as "2026-03-01T12:00:00Z", in files and for people. The reader returns nothing for any other form.
 std::string to_string(Time time);
 std::optional<Time> parse_time(std::string_view text);

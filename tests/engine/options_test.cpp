@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <mastic/config/parse.hpp>
-#include <mastic/engine/train_options.hpp>
+#include <mastic/engine/front/train_options.hpp>
 
 namespace mastic::engine {
 namespace {

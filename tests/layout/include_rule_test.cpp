@@ -85,6 +85,17 @@ TEST(IncludeRule, TorchStaysInTheFoldersOfTensors) {
     expect_only_in("ATen/", {"model", "gradient", "optimizer", "engine"});
 }
 
+// So that it starts at once, and is there on login nodes.
+TEST(IncludeRule, TheFrontOfTheTrainerStandsOnNothingOfTorch) {
+    for (const Include& include : all_includes()) {
+        const bool torch_folder = include.header.starts_with("mastic/engine/") || include.header.starts_with("mastic/model/");
+        if (include.file.string().starts_with("engine/front/") && torch_folder) {
+            EXPECT_TRUE(include.header.starts_with("mastic/engine/front/") || include.header == "mastic/model/model_catalog.hpp")
+                << include.file << " includes " << include.header;
+        }
+    }
+}
+
 TEST(IncludeRule, Hdf5StaysWhereFilesAreRead) { expect_only_in("hdf5", {"data", "checkpoint", "engine"}); }
 
 TEST(IncludeRule, ParsersStayBehindConfig) {

@@ -6,6 +6,7 @@
 
 #include <mastic/model/blocked_layout.hpp>
 #include <mastic/model/loss.hpp>
+#include <mastic/model/model_catalog.hpp>
 #include <mastic/model/registry.hpp>
 
 #include "support/expect_error.hpp"
@@ -103,7 +104,7 @@ class EveryModel : public testing::TestWithParam<std::string> {
 
 INSTANTIATE_TEST_SUITE_P(Names, EveryModel, testing::ValuesIn([] {
                              std::vector<std::string> kinds;
-                             for (const ModelKind& kind : model_kinds()) {
+                             for (const ModelDescription& kind : model_catalog()) {
                                  kinds.push_back(kind.name);
                              }
                              return kinds;

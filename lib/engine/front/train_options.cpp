@@ -1,7 +1,7 @@
-#include <mastic/engine/train_options.hpp>
+#include <mastic/engine/front/train_options.hpp>
 
 #include <mastic/comm/options.hpp>
-#include <mastic/model/registry.hpp>
+#include <mastic/model/model_catalog.hpp>
 
 namespace mastic::engine {
 namespace {
@@ -80,7 +80,7 @@ void declare_data(Schema& schema, DataOptions& data) {
 void declare_model(Schema& schema, ModelSection& section) {
     schema.section("model", "The network: one of the built-in ones or a TorchScript file.");
     schema.option("model.name", section.name, "built-in network; `mastic-train models` describes them")
-        .choices(names_of(model::model_kinds()))
+        .choices(names_of(model::model_catalog()))
         .on_resume(OnResume::refuse);
     schema.option("model.file", section.file, "a TorchScript file, in place of model.name")
         .metavar("FILE")

@@ -1,13 +1,14 @@
 // Commands that only read run directories.
+#include <mastic/engine/front/run_commands.hpp>
+
 #include <iostream>
 
 #include <mastic/checkpoint/verify.hpp>
 #include <mastic/core/error.hpp>
 #include <mastic/core/file.hpp>
-#include <mastic/engine/command_context.hpp>
-#include <mastic/engine/run_view.hpp>
+#include <mastic/engine/front/run_view.hpp>
 #include <mastic/job/run_directory.hpp>
-#include <mastic/model/registry.hpp>
+#include <mastic/model/model_catalog.hpp>
 #include <mastic/report/config_listing.hpp>
 #include <mastic/report/run_comparison.hpp>
 #include <mastic/report/run_status.hpp>
@@ -68,7 +69,7 @@ int verify_command(const CommandContext& context) {
 }
 
 int models_command(const CommandContext&) {
-    for (const model::ModelKind& kind : model::model_kinds()) {
+    for (const model::ModelDescription& kind : model::model_catalog()) {
         std::cout << kind.name << std::string(kind.name.size() < 14 ? 14 - kind.name.size() : 1, ' ')
                   << kind.description << "\n";
     }

@@ -1,4 +1,6 @@
 // Commands for batch scripts, after srun has ended.
+#include <mastic/engine/front/run_commands.hpp>
+
 #include <algorithm>
 #include <charconv>
 #include <chrono>
@@ -10,10 +12,8 @@
 #include <mastic/core/environment.hpp>
 #include <mastic/core/error.hpp>
 #include <mastic/core/version.hpp>
-#include <mastic/engine/command_context.hpp>
 #include <mastic/report/rank_failure.hpp>
-#include <mastic/engine/run_files.hpp>
-#include <mastic/engine/run_view.hpp>
+#include <mastic/engine/front/run_view.hpp>
 #include <mastic/job/batch/lost_nodes.hpp>
 #include <mastic/job/batch/patient_runner.hpp>
 #include <mastic/job/batch/resubmission.hpp>
@@ -59,7 +59,7 @@ std::string complete(report::RunRecord& record, const report::RunView& run, cons
         record.attempt.last_step = std::max(record.attempt.last_step, run.metrics.steps.back().step);
         record.samples = std::max(record.samples, run.metrics.steps.back().samples);
     }
-    report::finish(record, failure.code, failure.reason, now());
+    report::finish(record, failure.code, failure.reason, report::now());
     return failure.reason;
 }
 
@@ -169,7 +169,7 @@ class Settlement {
         record.attempt.started = started_;
         record.attempt.job_id = context_.job.slurm_job_id;
         record.attempt.first_step = record.attempt.last_step = newest_checkpoint_step();
-        report::finish(record, ExitCode::requeue, "stopped while it was starting", now());
+        report::finish(record, ExitCode::requeue, "stopped while it was starting", report::now());
         store(record);
         return end_of(record);
     }

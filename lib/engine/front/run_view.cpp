@@ -1,4 +1,4 @@
-#include <mastic/engine/run_view.hpp>
+#include <mastic/engine/front/run_view.hpp>
 
 #include <filesystem>
 #include <optional>
@@ -6,7 +6,6 @@
 #include <mastic/checkpoint/store.hpp>
 #include <mastic/core/error.hpp>
 #include <mastic/report/rank_failure.hpp>
-#include <mastic/engine/run_files.hpp>
 #include <mastic/job/run_directory.hpp>
 
 namespace mastic::engine {
@@ -29,7 +28,7 @@ report::RunView view_of(const std::string& path) {
     if (!std::filesystem::is_directory(path)) {
         throw Error(ExitCode::usage, "there is no run directory " + path, "see --run.dir of the training");
     }
-    report::RunView run = report::load_run(path, now());
+    report::RunView run = report::load_run(path, report::now());
     run.owner = owner_of(directory);
     const auto generations = checkpoint::CheckpointStore(directory.checkpoints()).list();
     if (!generations.empty()) {

@@ -1,10 +1,11 @@
 // why RUN_DIR|JOBID: gathers what is known of a run's end and tells what happened first.
+#include <mastic/engine/front/run_commands.hpp>
+
 #include <algorithm>
 #include <iostream>
 
 #include <mastic/core/error.hpp>
-#include <mastic/engine/command_context.hpp>
-#include <mastic/engine/run_view.hpp>
+#include <mastic/engine/front/run_view.hpp>
 #include <mastic/report/post_mortem.hpp>
 
 namespace mastic::engine {

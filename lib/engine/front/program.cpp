@@ -1,3 +1,5 @@
+#include <mastic/engine/front/program.hpp>
+
 #include <algorithm>
 #include <csignal>
 #include <ctime>
@@ -8,19 +10,14 @@
 #include <map>
 #include <new>
 
-#include <unistd.h>
-
 #include <mastic/comm/mpi/session.hpp>
 #include <mastic/config/parse.hpp>
 #include <mastic/config/requested_text.hpp>
 #include <mastic/core/error.hpp>
+#include <mastic/core/host_name.hpp>
 #include <mastic/core/log.hpp>
 #include <mastic/core/version.hpp>
-#include <mastic/engine/command_context.hpp>
-#include <mastic/engine/heap_settings.hpp>
-#include <mastic/engine/program.hpp>
-#include <mastic/engine/torch_errors.hpp>
-#include <mastic/engine/versions.hpp>
+#include <mastic/engine/front/run_commands.hpp>
 #include <mastic/job/batch/batch_command.hpp>
 
 namespace mastic::engine {
@@ -101,26 +98,18 @@ config::ProgramInfo describe_program() {
     return program;
 }
 
-using Command = std::function<int(const CommandContext&)>;
+using Command = int (*)(const CommandContext&);
 
-const std::map<std::string, Command>& commands() {
+Command find_command(const TrainOptions& options, const std::string& name, const Engine& engine) {
     static const std::map<std::string, Command> table = {
-        {"",
-         [](const CommandContext& context) -> int {
-             if (!context.options.checkpoint.verify.empty()) {
-                 return verify_command(context);
-             }
-             if (!context.options.elastic.join.empty()) {
-                 return elastic_command(context);
-             }
-             train_command(context);
-         }},
-        {"evaluate", evaluate_command}, {"predict", predict_command}, {"export", export_command},
-        {"status", status_command},     {"report", report_command},   {"compare", compare_command},
-        {"why", why_command},           {"finish", finish_command},   {"settle", settle_command},
-        {"models", models_command},
+        {"status", status_command}, {"report", report_command}, {"compare", compare_command}, {"why", why_command},
+        {"finish", finish_command}, {"settle", settle_command}, {"models", models_command},
     };
-    return table;
+    if (name.empty() && !options.checkpoint.verify.empty()) {
+        return verify_command;
+    }
+    const auto found = table.find(name);
+    return found == table.end() ? engine.command : found->second;
 }
 
 // Commands on a run directory start from the configuration that is stored there.
@@ -128,18 +117,11 @@ bool uses_stored_config(const std::string& command) {
     return command == "evaluate" || command == "predict" || command == "export";
 }
 
-std::string host_name() {
-    char name[256] = {};
-    gethostname(name, sizeof name - 1);
-    return name;
-}
-
 // What --help, --version and their like print; empty if none of them was asked for.
 std::string information(const config::ProgramInfo& program, const config::Schema& schema,
-                        const config::Invocation& asked) {
+                        const config::Invocation& asked, const std::function<LibraryVersions()>& versions) {
     if (asked.version && !asked.help && !asked.help_all) {
-        return asked.json ? version_json(program.name, library_versions())
-                          : version_text(program.name, library_versions());
+        return asked.json ? version_json(program.name, versions()) : version_text(program.name, versions());
     }
     return config::requested_text(program, schema, asked).value_or("");
 }
@@ -167,7 +149,7 @@ job::BatchCall batch_call(const TrainOptions& options, const config::Invocation&
     return call;
 }
 
-int run(std::vector<std::string> arguments, const job::JobContext& job, const job::BlasReport& blas) {
+int run(std::vector<std::string> arguments, const job::JobContext& job, const Engine& engine) {
     const config::ProgramInfo program = describe_program();
     TrainOptions options;
     config::Schema schema;
@@ -188,7 +170,8 @@ int run(std::vector<std::string> arguments, const job::JobContext& job, const jo
     if (!options.elastic.join.empty()) {
         options.run.dir = options.elastic.join;
     }
-    if (const std::string text = information(program, schema, invocation); !text.empty()) {
+    const auto versions = [&] { return engine.versions(arguments); };
+    if (const std::string text = information(program, schema, invocation, versions); !text.empty()) {
         if (job.rank == 0) {
             std::fputs(text.c_str(), stdout);
         }
@@ -199,10 +182,8 @@ int run(std::vector<std::string> arguments, const job::JobContext& job, const jo
         std::fputs(text->c_str(), stdout);
         return 0;
     }
-    int code = 0;
-    translate_torch_errors([&] {
-        code = commands().at(invocation.command)({options, schema, invocation, job, blas, std::move(arguments)});
-    });
+    const Command command = find_command(options, invocation.command, engine);
+    const int code = command({options, schema, invocation, job, std::move(arguments)});
     std::cout.flush();
     if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0 || !std::cout) {
         throw Error(ExitCode::io, "cannot write to standard output", "is the disk or pipe behind it full or closed?");
@@ -247,14 +228,12 @@ void tell_before_mpi(const job::JobContext& job, const Error& error) {
 
 }  // namespace
 
-int run_mastic_train(int argc, char** argv) {
-    keep_freed_memory();
+int run_mastic_train(int argc, char** argv, const Engine& engine) {
     job::JobContext job;
     try {
         job = job::find_job_context(process_environment(), host_name());
         setup_log({job.rank, job.world_size, {}, "info"});
-        const job::BlasReport blas = job::ensure_blas_core(argv);
-        return run({argv, argv + argc}, job, blas);
+        return run({argv, argv + argc}, job, engine);
     } catch (const Error& error) {
         if (!told_by_the_ranks({argv, argv + argc}, error)) {
             tell_before_mpi(job, error);

@@ -1,0 +1,48 @@
+#include <mastic/engine/trainer_program.hpp>
+
+#include <map>
+
+#include <mastic/engine/engine_commands.hpp>
+#include <mastic/engine/front/program.hpp>
+#include <mastic/engine/heap_settings.hpp>
+#include <mastic/engine/torch_errors.hpp>
+#include <mastic/engine/versions.hpp>
+
+namespace mastic::engine {
+namespace {
+
+int train(const CommandContext& context) {
+    if (!context.options.elastic.join.empty()) {
+        return elastic_command(context);
+    }
+    train_command(context);
+}
+
+job::BlasReport choose_blas(const std::vector<std::string>& command_line) {
+    std::vector<char*> argv;
+    for (const std::string& word : command_line) {
+        argv.push_back(const_cast<char*>(word.c_str()));
+    }
+    argv.push_back(nullptr);
+    return job::ensure_blas_core(argv.data());
+}
+
+int command(const CommandContext& asked) {
+    using Command = int (*)(const CommandContext&);
+    static const std::map<std::string, Command> commands = {
+        {"", train}, {"evaluate", evaluate_command}, {"predict", predict_command}, {"export", export_command}};
+    CommandContext context = asked;
+    context.blas = choose_blas(context.command_line);
+    int code = 0;
+    translate_torch_errors([&] { code = commands.at(context.invocation.command)(context); });
+    return code;
+}
+
+}  // namespace
+
+int run_trainer(int argc, char** argv) {
+    keep_freed_memory();
+    return run_mastic_train(argc, argv, {[](const auto&) { return library_versions(); }, command});
+}
+
+}  // namespace mastic::engine

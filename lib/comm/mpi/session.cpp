@@ -1,6 +1,8 @@
 #include <mastic/comm/mpi/session.hpp>
 
+#include <atomic>
 #include <cstdio>
+#include <cstdlib>
 #include <thread>
 #include <vector>
 
@@ -24,6 +26,14 @@ namespace {
     spdlog::default_logger()->flush();
     std::fflush(nullptr);
     _exit(code);
+}
+
+// MPI_Abort calls exit(), whose destructors would take away what other threads still use: the crash would hide the code.
+// What is registered last is called first.
+void leave_before_destructors(int code) {
+    static std::atomic<int> final_code{0};
+    final_code = code;
+    std::atexit([] { _exit(final_code); });
 }
 
 bool in_good_order(int code) {
@@ -195,9 +205,10 @@ void MpiSession::abort(int code) {
     // Under srun MPI_Abort of MPICH 4.0.2 waits for an answer that slurmstepd, ending the step, may no longer give. This
     // rank's own code ends the step too.
     constexpr Seconds answer{0.5};
-    const Watchdog watchdog(answer, [code] { leave(code); });
+    const Watchdog watchdog(answer, [code] { _exit(code); });
+    leave_before_destructors(code);
     MPI_Abort(MPI_COMM_WORLD, code);
-    leave(code);
+    _exit(code);
 }
 
 std::string mpi_library_text() {

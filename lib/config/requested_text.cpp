@@ -8,9 +8,14 @@
 namespace mastic::config {
 
 std::optional<std::string> requested_text(const ProgramInfo& program, const Schema& schema,
-                                          const Invocation& invocation) {
+                                          const Invocation& invocation,
+                                          const std::function<LibraryVersions()>& libraries) {
     if (invocation.help || invocation.help_all) {
         return help_text(program, schema, invocation.help_all);
+    }
+    if (invocation.version) {
+        return invocation.json ? version_json(program.name, libraries())
+                               : version_text(program.name, libraries());
     }
     if (invocation.generate == "man") {
         return man_page(program, schema);

@@ -1,17 +1,20 @@
 // What a call that only asks for a text gets.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 
 #include <mastic/config/program.hpp>
 #include <mastic/config/schema.hpp>
+#include <mastic/core/version.hpp>
 
 namespace mastic::config {
 
-// The text for --help, --help-all, --generate or --print-config; nothing if the program is to run (or to answer
-// --version, which knows more than this folder does).
+// The text for --help, --help-all, --version, --generate or --print-config; nothing if the program is to run. `libraries` is
+// asked for --version only.
 std::optional<std::string> requested_text(const ProgramInfo& program, const Schema& schema,
-                                          const Invocation& invocation);
+                                          const Invocation& invocation,
+                                          const std::function<LibraryVersions()>& libraries);
 
 }  // namespace mastic::config

@@ -13,7 +13,11 @@ using ::testing::StartsWith;
 std::string text_for(const std::vector<std::string>& words) {
     Demo demo;
     const Invocation call = demo.parse(words);
-    return requested_text(demo_program(), demo.schema, call).value_or("nothing");
+    return requested_text(demo_program(), demo.schema, call,
+                          [] {
+                              return LibraryVersions{{"MPI", "MPICH 4.0.2"}};
+                          })
+        .value_or("nothing");
 }
 
 TEST(RequestedText, is_chosen_by_the_standard_flags) {
@@ -25,7 +29,8 @@ TEST(RequestedText, is_chosen_by_the_standard_flags) {
     EXPECT_THAT(text_for({"--print-config", "--train.epochs=3"}),
                 StartsWith("[train]\nepochs = 3  # --train.epochs"));
     EXPECT_EQ(text_for({}), "nothing");
-    EXPECT_EQ(text_for({"--version"}), "nothing");
+    EXPECT_THAT(text_for({"--version"}), HasSubstr("MPICH 4.0.2"));
+    EXPECT_THAT(text_for({"--version", "--json"}), HasSubstr("\"MPI\": \"MPICH 4.0.2\""));
 }
 
 }  // namespace

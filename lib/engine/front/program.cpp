@@ -2,13 +2,11 @@
 
 #include <algorithm>
 #include <csignal>
-#include <ctime>
 #include <cstdio>
+#include <ctime>
 #include <filesystem>
 #include <functional>
-#include <iostream>
 #include <map>
-#include <new>
 
 #include <mastic/comm/mpi/session.hpp>
 #include <mastic/config/parse.hpp>
@@ -16,6 +14,7 @@
 #include <mastic/core/error.hpp>
 #include <mastic/core/host_name.hpp>
 #include <mastic/core/log.hpp>
+#include <mastic/core/program_edge.hpp>
 #include <mastic/core/version.hpp>
 #include <mastic/engine/front/run_commands.hpp>
 #include <mastic/job/batch/batch_command.hpp>
@@ -117,15 +116,6 @@ bool uses_stored_config(const std::string& command) {
     return command == "evaluate" || command == "predict" || command == "export";
 }
 
-// What --help, --version and their like print; empty if none of them was asked for.
-std::string information(const config::ProgramInfo& program, const config::Schema& schema,
-                        const config::Invocation& asked, const std::function<LibraryVersions()>& versions) {
-    if (asked.version && !asked.help && !asked.help_all) {
-        return asked.json ? version_json(program.name, versions()) : version_text(program.name, versions());
-    }
-    return config::requested_text(program, schema, asked).value_or("");
-}
-
 job::BatchCall batch_call(const TrainOptions& options, const config::Invocation& invocation,
                           const std::vector<std::string>& arguments) {
     const bool asks_for_script = options.slurm.print_sbatch || options.slurm.submit;
@@ -171,9 +161,9 @@ int run(std::vector<std::string> arguments, const job::JobContext& job, const En
         options.run.dir = options.elastic.join;
     }
     const auto versions = [&] { return engine.versions(arguments); };
-    if (const std::string text = information(program, schema, invocation, versions); !text.empty()) {
+    if (const auto text = config::requested_text(program, schema, invocation, versions)) {
         if (job.rank == 0) {
-            std::fputs(text.c_str(), stdout);
+            std::fputs(text->c_str(), stdout);
         }
         return 0;
     }
@@ -183,12 +173,7 @@ int run(std::vector<std::string> arguments, const job::JobContext& job, const En
         return 0;
     }
     const Command command = find_command(options, invocation.command, engine);
-    const int code = command({options, schema, invocation, job, std::move(arguments)});
-    std::cout.flush();
-    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0 || !std::cout) {
-        throw Error(ExitCode::io, "cannot write to standard output", "is the disk or pipe behind it full or closed?");
-    }
-    return code;
+    return command({options, schema, invocation, job, std::move(arguments)});
 }
 
 // The ranks, which had the same words, have told it already if srun ended with the same code.
@@ -229,23 +214,19 @@ void tell_before_mpi(const job::JobContext& job, const Error& error) {
 }  // namespace
 
 int run_mastic_train(int argc, char** argv, const Engine& engine) {
-    job::JobContext job;
-    try {
-        job = job::find_job_context(process_environment(), host_name());
+    const std::vector<std::string> arguments(argv, argv + argc);
+    return run_to_the_edge({"mastic-train"}, [&](ProgramEdge& edge) {
+        const job::JobContext job = job::find_job_context(process_environment(), host_name());
+        edge.rank = job.rank;
+        edge.ranks = job.world_size;
+        edge.tell = [&arguments, job](const Error& error) {
+            if (!told_by_the_ranks(arguments, error)) {
+                tell_before_mpi(job, error);
+            }
+        };
         setup_log({job.rank, job.world_size, {}, "info"});
-        return run({argv, argv + argc}, job, engine);
-    } catch (const Error& error) {
-        if (!told_by_the_ranks({argv, argv + argc}, error)) {
-            tell_before_mpi(job, error);
-        }
-        return static_cast<int>(error.code());
-    } catch (const std::bad_alloc&) {
-        std::fprintf(stderr, "mastic-train: rank %d: out of memory\n", job.rank);
-        return static_cast<int>(ExitCode::memory);
-    } catch (const std::exception& error) {
-        std::fprintf(stderr, "mastic-train: rank %d: %s\n", job.rank, error.what());
-        return static_cast<int>(ExitCode::environment);
-    }
+        return run(arguments, job, engine);
+    });
 }
 
 }  // namespace mastic::engine

@@ -1,14 +1,12 @@
 #include <mastic/schedule/command/program.hpp>
 
-#include <cstdio>
 #include <iostream>
-#include <new>
-#include <optional>
 
 #include <mastic/config/parse.hpp>
 #include <mastic/config/requested_text.hpp>
 #include <mastic/core/error.hpp>
 #include <mastic/core/log.hpp>
+#include <mastic/core/program_edge.hpp>
 #include <mastic/core/version.hpp>
 #include <mastic/schedule/command/command_context.hpp>
 
@@ -63,13 +61,8 @@ int run(int argc, char** argv) {
     declare_rescale_options(schema, options);
     const config::Invocation invocation =
         config::parse(program, schema, argc, argv, config::mastic_variables());
-    std::optional<std::string> text = config::requested_text(program, schema, invocation);
-    if (invocation.version) {
-        const LibraryVersions libraries = {{"compiler", "GCC " __VERSION__}};
-        text =
-            invocation.json ? version_json(program.name, libraries) : version_text(program.name, libraries);
-    }
-    if (text) {
+    const auto libraries = [] { return LibraryVersions{{"compiler", "GCC " __VERSION__}}; };
+    if (const auto text = config::requested_text(program, schema, invocation, libraries)) {
         std::cout << *text;
         return 0;
     }
@@ -85,25 +78,10 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int run_mastic_rescale(int argc, char** argv) {
-    try {
+    return run_to_the_edge({"mastic-rescale"}, [&](ProgramEdge&) {
         setup_log({});
-        const int code = run(argc, argv);
-        std::cout.flush();
-        if (!std::cout) {
-            throw Error(ExitCode::io, "cannot write to standard output",
-                        "is the disk or pipe behind it full or closed?");
-        }
-        return code;
-    } catch (const Error& error) {
-        std::fprintf(stderr, "mastic-rescale: %s\n", error.full_message().c_str());
-        return static_cast<int>(error.code());
-    } catch (const std::bad_alloc&) {
-        std::fprintf(stderr, "mastic-rescale: out of memory\n");
-        return static_cast<int>(ExitCode::memory);
-    } catch (const std::exception& error) {
-        std::fprintf(stderr, "mastic-rescale: %s\n", error.what());
-        return static_cast<int>(ExitCode::environment);
-    }
+        return run(argc, argv);
+    });
 }
 
 }  // namespace mastic::schedule

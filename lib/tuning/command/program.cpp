@@ -1,11 +1,9 @@
 #include <mastic/tuning/command/program.hpp>
 
 #include <algorithm>
-#include <cstdio>
 #include <filesystem>
 #include <iostream>
 #include <map>
-#include <new>
 
 #include <mastic/comm/mpi/session.hpp>
 #include <mastic/config/parse.hpp>
@@ -14,6 +12,7 @@
 #include <mastic/core/error.hpp>
 #include <mastic/core/host_name.hpp>
 #include <mastic/core/log.hpp>
+#include <mastic/core/program_edge.hpp>
 #include <mastic/core/version.hpp>
 #include <mastic/job/batch/batch_command.hpp>
 #include <mastic/tuning/command/command_context.hpp>
@@ -130,17 +129,13 @@ int run(int argc, char** argv, const job::JobContext& job) {
     declare_tune_options(schema, options);
     const config::Invocation invocation =
         config::parse(program, schema, argc, argv, config::mastic_variables());
-    std::optional<std::string> text = config::requested_text(program, schema, invocation);
-    if (invocation.version) {
-        text = invocation.json ? version_json(program.name, library_versions())
-                               : version_text(program.name, library_versions());
-    }
-    if (text) {
+    if (const auto text = config::requested_text(program, schema, invocation, library_versions)) {
         if (job.rank == 0) {
             std::cout << *text;
         }
-    } else if (const auto answer = job::answer_batch_call(batch_call(options, invocation, {argv + 1, argv + argc}),
-                                                          process_environment(), mastic::run_command)) {
+    } else if (const auto answer =
+                   job::answer_batch_call(batch_call(options, invocation, {argv + 1, argv + argc}),
+                                          process_environment(), mastic::run_command)) {
         std::cout << *answer;
     } else if (const auto command = commands().find(invocation.command); command != commands().end()) {
         return command->second({options, invocation, job});
@@ -154,31 +149,13 @@ int run(int argc, char** argv, const job::JobContext& job) {
 }  // namespace
 
 int run_mastic_tune(int argc, char** argv) {
-    int rank = 0;
-    try {
+    return run_to_the_edge({"mastic-tune"}, [&](ProgramEdge& edge) {
         const job::JobContext job = job::find_job_context(process_environment(), host_name());
-        rank = job.rank;
+        edge.rank = job.rank;
+        edge.ranks = job.world_size;
         setup_log({job.rank, job.world_size, {}, "info"});
-        const int code = run(argc, argv, job);
-        std::cout.flush();
-        if (!std::cout) {
-            throw Error(ExitCode::io, "cannot write to standard output",
-                        "is the disk or pipe behind it full or closed?");
-        }
-        return code;
-    } catch (const Error& error) {
-        // Before MPI starts, every rank meets the same mistakes.
-        if (rank == 0) {
-            std::fprintf(stderr, "mastic-tune: %s\n", error.full_message().c_str());
-        }
-        return static_cast<int>(error.code());
-    } catch (const std::bad_alloc&) {
-        std::fprintf(stderr, "mastic-tune: rank %d: out of memory\n", rank);
-        return static_cast<int>(ExitCode::memory);
-    } catch (const std::exception& error) {
-        std::fprintf(stderr, "mastic-tune: rank %d: %s\n", rank, error.what());
-        return static_cast<int>(ExitCode::environment);
-    }
+        return run(argc, argv, job);
+    });
 }
 
 }  // namespace mastic::tuning

@@ -45,27 +45,27 @@ std::vector<int> members(hwloc_const_cpuset_t set) {
     return pus;
 }
 
-std::vector<Core> allowed_cores(const Topology& topology) {
+void add_core(CpuView& cpus, hwloc_const_cpuset_t set, int numa, hwloc_const_cpuset_t allowed) {
+    const Bitmap own(hwloc_bitmap_alloc());
+    hwloc_bitmap_and(own.get(), set, allowed);
+    if (hwloc_bitmap_iszero(own.get()) == 0) {
+        cpus.allowed.push_back(members(own.get()));
+        cpus.numa.push_back(numa);
+    }
+}
+
+void observe_cores(const Topology& topology, CpuView& cpus) {
     const auto allowed = hwloc_topology_get_allowed_cpuset(topology.get());
-    std::vector<Core> cores;
-    for (hwloc_obj_t core = nullptr;
-         (core = hwloc_get_next_obj_by_type(topology.get(), HWLOC_OBJ_CORE, core)) != nullptr;) {
-        const Bitmap own(hwloc_bitmap_alloc());
-        hwloc_bitmap_and(own.get(), core->cpuset, allowed);
-        if (hwloc_bitmap_iszero(own.get()) == 0) {
-            cores.push_back(members(own.get()));
-        }
+    const bool hides_cores = hwloc_get_nbobjs_by_type(topology.get(), HWLOC_OBJ_CORE) <= 0;  // as some virtual machines do
+    const hwloc_obj_type_t type = hides_cores ? HWLOC_OBJ_PU : HWLOC_OBJ_CORE;
+    for (hwloc_obj_t core = nullptr; (core = hwloc_get_next_obj_by_type(topology.get(), type, core)) != nullptr;) {
+        add_core(cpus, core->cpuset, hwloc_bitmap_first(core->nodeset), allowed);
     }
-    if (cores.empty()) {  // some virtual machines hide their cores
-        for (const int pu : members(allowed)) {
-            cores.push_back({pu});
-        }
-    }
-    return cores;
 }
 
 CpuView observe(const Topology& topology) {
-    CpuView cpus{allowed_cores(topology), {}, false};
+    CpuView cpus;
+    observe_cores(topology, cpus);
     const Bitmap mask(hwloc_bitmap_alloc());
     if (hwloc_get_cpubind(topology.get(), mask.get(), HWLOC_CPUBIND_PROCESS) == 0) {
         hwloc_bitmap_and(mask.get(), mask.get(), hwloc_topology_get_allowed_cpuset(topology.get()));
@@ -74,40 +74,11 @@ CpuView observe(const Topology& topology) {
     return cpus;
 }
 
-std::vector<int> pus_of(const std::vector<Core>& cores) {
-    std::vector<int> pus;
-    for (const auto& core : cores) {
-        pus.insert(pus.end(), core.begin(), core.end());
-    }
-    std::sort(pus.begin(), pus.end());
-    return pus;
-}
-
 int count_cores(const std::vector<Core>& cores, const std::vector<int>& pus) {
     return static_cast<int>(std::count_if(cores.begin(), cores.end(), [&](const Core& core) {
         return std::any_of(core.begin(), core.end(),
                            [&](int pu) { return std::binary_search(pus.begin(), pus.end(), pu); });
     }));
-}
-
-bool bound_by_launcher(const CpuView& cpus) {
-    return !cpus.bound_is_shared && !cpus.bound.empty() && cpus.bound.size() < pus_of(cpus.allowed).size();
-}
-
-// What the ranks of this node share: the allowed cores, less what a common mask leaves out.
-std::vector<Core> common_cores(const CpuView& cpus) {
-    if (!cpus.bound_is_shared || cpus.bound.empty()) {
-        return cpus.allowed;
-    }
-    std::vector<Core> cores;
-    for (Core core : cpus.allowed) {
-        std::erase_if(core,
-                      [&](int pu) { return !std::binary_search(cpus.bound.begin(), cpus.bound.end(), pu); });
-        if (!core.empty()) {
-            cores.push_back(std::move(core));
-        }
-    }
-    return cores;
 }
 
 std::string plural(std::size_t count, const char* noun) {
@@ -120,13 +91,49 @@ CpuView observe_cpus() {
     return observe(Topology());
 }
 
+std::vector<int> pus_of(const std::vector<Core>& cores) {
+    std::vector<int> pus;
+    for (const auto& core : cores) {
+        pus.insert(pus.end(), core.begin(), core.end());
+    }
+    std::sort(pus.begin(), pus.end());
+    return pus;
+}
+
+bool bound_by_launcher(const CpuView& cpus) {
+    return !cpus.bound_is_shared && !cpus.bound.empty() && cpus.bound.size() < pus_of(cpus.allowed).size();
+}
+
+CpuView common_cpus(const CpuView& cpus) {
+    if (!cpus.bound_is_shared || cpus.bound.empty()) {
+        return cpus;
+    }
+    CpuView common{{}, cpus.bound, true, {}};
+    for (std::size_t i = 0; i < cpus.allowed.size(); ++i) {
+        Core core = cpus.allowed[i];
+        std::erase_if(core,
+                      [&](int pu) { return !std::binary_search(cpus.bound.begin(), cpus.bound.end(), pu); });
+        if (!core.empty()) {
+            common.allowed.push_back(std::move(core));
+            common.numa.push_back(i < cpus.numa.size() ? cpus.numa[i] : -1);
+        }
+    }
+    return common;
+}
+
+std::vector<Core> share_of(const std::vector<Core>& cores, std::size_t index, std::size_t count) {
+    const auto begin = static_cast<std::ptrdiff_t>(index * cores.size() / count);
+    const auto end = static_cast<std::ptrdiff_t>((index + 1) * cores.size() / count);
+    return {cores.begin() + begin, cores.begin() + end};
+}
+
 Binding present_binding(const CpuView& cpus) {
     return {cpus.bound, count_cores(cpus.allowed, cpus.bound), false,
             bound_by_launcher(cpus) ? "bound by the launcher" : "not bound: job.bind is false"};
 }
 
 Binding plan_binding(const CpuView& cpus, int local_rank, int local_size) {
-    const auto common = common_cores(cpus);
+    const auto common = common_cpus(cpus).allowed;
     const auto all = pus_of(common);
     const auto available = common.size();
     if (bound_by_launcher(cpus)) {
@@ -145,35 +152,36 @@ Binding plan_binding(const CpuView& cpus, int local_rank, int local_size) {
     if (ranks == 1) {
         return {all, static_cast<int>(available), false, "not bound: the only rank of the node"};
     }
-    const auto begin = static_cast<std::ptrdiff_t>(rank * available / ranks);
-    const auto end = static_cast<std::ptrdiff_t>((rank + 1) * available / ranks);
-    const std::vector<Core> own(common.begin() + begin, common.begin() + end);
+    const std::vector<Core> own = share_of(common, rank, ranks);
     return {pus_of(own), static_cast<int>(own.size()), true,
             "bound by mastic to its share of " + plural(available, "core")};
 }
 
-Binding bind_rank(const CpuView& cpus, int local_rank, int local_size) {
-    auto binding = plan_binding(cpus, local_rank, local_size);
-    if (!binding.changed) {
-        return binding;
+Binding apply_binding(const Binding& plan, const CpuView& cpus) {
+    if (!plan.changed) {
+        return plan;
     }
     const Topology topology;
     const Bitmap mask(hwloc_bitmap_alloc());
-    for (const int pu : binding.pus) {
+    for (const int pu : plan.pus) {
         hwloc_bitmap_set(mask.get(), static_cast<unsigned>(pu));
     }
     if (hwloc_set_cpubind(topology.get(), mask.get(), HWLOC_CPUBIND_PROCESS) != 0) {
         const auto reason = std::string("not bound: the system refused (") + std::strerror(errno) + ")";
         return {cpus.bound, count_cores(cpus.allowed, cpus.bound), false, reason};
     }
-    return binding;
+    return plan;
+}
+
+Binding bind_rank(const CpuView& cpus, int local_rank, int local_size) {
+    return apply_binding(plan_binding(cpus, local_rank, local_size), cpus);
 }
 
 int default_threads(const CpuView& cpus, int local_size) {
     if (bound_by_launcher(cpus)) {
         return std::max(1, count_cores(cpus.allowed, cpus.bound));
     }
-    return std::max(1, static_cast<int>(common_cores(cpus).size()) / std::max(1, local_size));
+    return std::max(1, static_cast<int>(common_cpus(cpus).allowed.size()) / std::max(1, local_size));
 }
 
 std::string describe(const Binding& binding, int threads) {

@@ -18,9 +18,21 @@ struct CpuView {
     // The caller has compared the masks of the node's ranks and they are equal (`taskset -c 0-7 mpiexec
     // ...`): a narrow mask then is the node's share and not this rank's.
     bool bound_is_shared = false;
+    std::vector<int> numa = {};  // of each allowed core: its NUMA node, by OS number; empty: not known
 };
 
 CpuView observe_cpus();  // of the calling process
+
+// A launcher has chosen PUs for this very process: its mask leaves out some of the allowed ones.
+bool bound_by_launcher(const CpuView& cpus);
+
+// What the ranks of this node share: the allowed cores, less what a common mask leaves out.
+CpuView common_cpus(const CpuView& cpus);
+
+// Number `index` of `count` runs of these cores, whose lengths differ by at most one; count <= cores.size().
+std::vector<Core> share_of(const std::vector<Core>& cores, std::size_t index, std::size_t count);
+
+std::vector<int> pus_of(const std::vector<Core>& cores);  // ascending
 
 struct Binding {
     std::vector<int> pus;  // what the rank runs on; ascending
@@ -37,8 +49,11 @@ Binding plan_binding(const CpuView& cpus, int local_rank, int local_size);
 // What the process has by now, left as it is.
 Binding present_binding(const CpuView& cpus);
 
-// Plans and applies it to the whole process, its present threads included. A refusal of the system leaves the
-// rank as it is and is told in `reason`.
+// Applies a plan to the whole process, its present threads included. A refusal of the system leaves the process as it is
+// and is told in `reason`.
+Binding apply_binding(const Binding& plan, const CpuView& cpus);
+
+// Both.
 Binding bind_rank(const CpuView& cpus, int local_rank, int local_size);
 
 // Computing threads per rank if the user names none: the cores that are the rank's own, at least 1.

@@ -1,0 +1,155 @@
+#include <mastic/colocation/command/program.hpp>
+
+#include <algorithm>
+#include <cstdio>
+#include <iostream>
+#include <new>
+#include <optional>
+
+#include <unistd.h>
+
+#include <mastic/colocation/command/command_context.hpp>
+#include <mastic/config/parse.hpp>
+#include <mastic/config/requested_text.hpp>
+#include <mastic/core/error.hpp>
+#include <mastic/core/log.hpp>
+#include <mastic/core/version.hpp>
+
+namespace mastic::colocation {
+namespace {
+
+config::ProgramInfo describe_program() {
+    config::ProgramInfo program;
+    program.name = "mastic-mps";
+    program.one_line = "several MPI ranks on each GPU, under NVIDIA MPS";
+    program.version = version();
+    program.description =
+        "Stands in front of a program under srun or mpiexec: gives each rank a GPU and the cores near it, "
+        "starts one private MPS "
+        "daemon on each node, proves that it works, and becomes the program. When the last rank of the node "
+        "has ended, however it "
+        "did, the daemon is stopped and its directory removed. With --device cpu the ranks share groups of "
+        "cores.\n\n"
+        "The program and its arguments stand behind --.";
+    program.commands = {
+        {"", "-- PROGRAM [ARGUMENT]...: start one rank of it", {}, false},
+        {"auto",
+         "-- PROGRAM [ARGUMENT]...: find the best --ranks-per-gpu by short trials, and print it",
+         {},
+         false},
+        {"plan", "which rank would work on which device and cores", {}, false},
+        {"status", "the MPS daemons of your jobs on this node", {}, false},
+        {"clean", "remove what dead jobs of yours left on this node", {}, false},
+    };
+    program.examples = {
+        {"srun --mpi=pmi2 -n 8 mastic-mps --ranks-per-gpu 4 -- mastic-train my.toml", "8 ranks on 2 GPUs"},
+        {"mastic-mps --ranks-per-gpu auto -- mastic-train my.toml",
+         "in a batch script: finds the best number, then starts srun with it"},
+        {"mastic-mps --device cpu --ranks-per-gpu auto -- mastic-train my.toml",
+         "ranks x threads on this machine's cores"},
+        {"mastic-mps plan --ranks-per-gpu 4", "what would run where?"},
+        {"mastic-mps clean", "after a node crash"},
+    };
+    program.exit_codes = {
+        {0, "done"},
+        {2, "usage: too many ranks, no such program"},
+        {4, "environment: no GPU granted, MPS does not start, another user is in the way"},
+        {5, "input/output: full disk, read-only"},
+        {9, "out of memory"},
+    };
+    return program;
+}
+
+std::string host_name() {
+    char name[256] = {};
+    gethostname(name, sizeof name - 1);
+    return name;
+}
+
+// What stands in front of "--" is for this program.
+struct SplitArguments {
+    std::vector<char*> own;
+    std::vector<std::string> program;
+};
+
+SplitArguments split(int argc, char** argv) {
+    char** end = argv + argc;
+    char** dashes = std::find_if(argv, end, [](const char* word) { return std::string_view(word) == "--"; });
+    return {{argv, dashes}, {dashes == end ? end : dashes + 1, end}};
+}
+
+int run_command_of(const CommandContext& context) {
+    const std::string& command = context.invocation.command;
+    const bool needs_program = command.empty() || command == "auto";
+    if (needs_program && context.program.empty()) {
+        throw Error(ExitCode::usage, "which program?",
+                    "it stands behind --: mastic-mps --ranks-per-gpu 4 -- mastic-train my.toml");
+    }
+    if (command == "plan") {
+        return plan_command(context);
+    }
+    if (command == "status") {
+        return status_command(context);
+    }
+    if (command == "clean") {
+        return clean_command(context);
+    }
+    if (command == "auto" || context.options.chooses()) {
+        return auto_command(context, command.empty());
+    }
+    return launch_command(context);
+}
+
+int run(int argc, char** argv, const job::JobContext& job) {
+    const config::ProgramInfo program = describe_program();
+    MpsOptions options;
+    config::Schema schema;
+    declare_mps_options(schema, options);
+    SplitArguments arguments = split(argc, argv);
+    // Variables named MASTIC_ are those of the program behind it.
+    const config::Invocation invocation =
+        config::parse(program, schema, static_cast<int>(arguments.own.size()), arguments.own.data(), {});
+    std::optional<std::string> text = config::requested_text(program, schema, invocation);
+    if (invocation.version) {
+        const LibraryVersions libraries = {{"compiler", "GCC " __VERSION__}};
+        text =
+            invocation.json ? version_json(program.name, libraries) : version_text(program.name, libraries);
+    }
+    if (text) {
+        std::cout << *text;
+        return 0;
+    }
+    return run_command_of({options, invocation, std::move(arguments.program), job, process_environment()});
+}
+
+}  // namespace
+
+int run_mastic_mps(int argc, char** argv) {
+    job::JobContext job;
+    try {
+        job = job::find_job_context(process_environment(), host_name());
+        setup_log({job.rank, job.world_size, {}, "info"});
+        const int code = run(argc, argv, job);
+        std::cout.flush();
+        if (!std::cout) {
+            throw Error(ExitCode::io, "cannot write to standard output",
+                        "is the disk or pipe behind it full or closed?");
+        }
+        return code;
+    } catch (const Error& error) {
+        // The ranks of a node meet the same mistakes.
+        if (job.local_rank == 0) {
+            std::fprintf(stderr, "mastic-mps: %s%s%s\n", job.node_count > 1 ? job.host.c_str() : "",
+                         job.node_count > 1 ? ": " : "", error.full_message().c_str());
+        }
+        return static_cast<int>(error.code());
+    } catch (const std::bad_alloc&) {
+        std::fprintf(stderr, "mastic-mps: rank %d: out of memory\n", job.rank);
+        return static_cast<int>(ExitCode::memory);
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "mastic-mps: rank %d: %s\n", job.rank, error.what());
+        return static_cast<int>(ExitCode::environment);
+    }
+}
+
+}  // namespace mastic::colocation

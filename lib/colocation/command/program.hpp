@@ -1,0 +1,8 @@
+// The program mastic-mps.
+#pragma once
+
+namespace mastic::colocation {
+
+int run_mastic_mps(int argc, char** argv);  // returns the exit code
+
+}  // namespace mastic::colocation

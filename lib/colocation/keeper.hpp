@@ -1,0 +1,20 @@
+// The process that keeps a session: starts the daemon, waits until the last member is gone, stops the daemon, removes the directory.
+#pragma once
+
+#include <mastic/colocation/file_lock.hpp>
+#include <mastic/colocation/session_directory.hpp>
+
+namespace mastic::colocation {
+
+// Forks the keeper, apart from this process' group, session, output and descriptors, and returns. `lock` is that of
+// SessionDirectory::keeper(); the keeper has it from now on.
+void start_keeper(const SessionDirectory& directory, const SessionKey& key, FileLock lock,
+                  const Environment& environment);
+
+// Stops the daemon and removes the directory; the caller holds its lock exclusively. For keeper, last member and clean.
+void end_session(const SessionDirectory& directory);
+
+// What dead jobs left: nobody holds their locks, and no member is alive. Returns a line for each that was removed.
+std::vector<std::string> remove_leftovers(const Environment& environment, bool dry_run = false);
+
+}  // namespace mastic::colocation

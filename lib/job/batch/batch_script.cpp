@@ -57,6 +57,10 @@ constexpr const char* pilot_about =
 # where you like. When its time is over or it is preempted it leaves, the others go on, and it comes again in a next job.
 )";
 
+constexpr const char* mps_about =
+    R"(# Trains with several ranks on each GPU: as many as short trials find best. The next jobs of the run find that in a cache.
+)";
+
 constexpr const char* train_arguments = R"(run=(@ARGUMENTS@"$@"))";
 
 constexpr const char* sweep_arguments = R"(sweep=$1
@@ -72,11 +76,18 @@ run=(@ARGUMENTS@"${@:2}" "${flags[@]}" --run.dir "runs/$name/$task"))";
 
 constexpr const char* pilot_arguments = R"(run=(@ARGUMENTS@"${@:2}" --elastic.join "${1:?give the run directory first}"))";
 
+constexpr const char* train_start =
+    R"(srun --mpi="$mpi" --export=ALL --kill-on-bad-exit=1 mastic-train "${run[@]}")";
+
+// It starts srun itself.
+constexpr const char* mps_start =
+    R"(mastic-mps --ranks-per-gpu auto --srun-mpi "$mpi" -- mastic-train "${run[@]}")";
+
 // `wait` ends early, with the number of the signal, whenever a trap runs; asked again it gives the code of srun.
 constexpr const char* train_work = R"(
 started=$(date +%s)
 @MPI@
-srun --mpi="$mpi" --export=ALL --kill-on-bad-exit=1 mastic-train "${run[@]}" &
+@START@ &
 ranks=$!
 [ "$signal" = none ] || forward "$signal" # it came before them
 code=0
@@ -121,10 +132,17 @@ const Work& description(BatchWork work) {
                             pilot_about,
                             "sbatch slurm/pilot.sbatch RUN_DIR CONFIG.toml [--section.key VALUE]...",
                             pilot_arguments};
+    static const Work mps{"mastic-train",
+                          "mastic-mps",
+                          "%x-%j.log",
+                          mps_about,
+                          "sbatch slurm/mps.sbatch CONFIG.toml [--section.key VALUE]...",
+                          train_arguments};
     switch (work) {
         case BatchWork::train: return train;
         case BatchWork::sweep: return sweep;
         case BatchWork::tune: return tune;
+        case BatchWork::mps: return mps;
         case BatchWork::pilot: break;
     }
     return pilot;
@@ -223,6 +241,7 @@ std::string batch_script(const BatchRequest& request) {
     std::string body = request.work == BatchWork::tune ? tune_work
                                                        : std::string("\n") + (names_run ? train_arguments : work.arguments) +
                                                              "\n" + train_work;
+    replace_all(body, "@START@", request.work == BatchWork::mps ? mps_start : train_start);
     replace_all(body, "@MPI@",
                 mpi == "auto" ? std::string("mpi=$(") + work.program + " --print-mpi)" : "mpi=" + mpi);
     replace_all(body, "@ARGUMENTS@", shell_text(request.arguments) + (request.arguments.empty() ? "" : " "));
@@ -239,6 +258,10 @@ BatchRequest general_batch_request(BatchWork work) {
     request.options.nodes = pilot || work == BatchWork::sweep ? 1 : 4;
     if (pilot) {
         request.options.mpi = "none";
+    }
+    if (work == BatchWork::mps) {
+        request.options.nodes = 1;
+        request.options.gpus_per_node = 1;
     }
     request.notes = {std::string("Edit here: partition and account (take one # away), ") + (pilot ? "time." : "nodes, time.")};
     return request;

@@ -14,6 +14,7 @@ enum class BatchWork {
     sweep,  // the same for each line of a file, as a job array
     tune,   // mastic-tune run
     pilot,  // one member of an elastic training, on one node
+    mps,    // a training with several ranks on each GPU, as many as is best
 };
 
 struct BatchRequest {

@@ -25,7 +25,8 @@ struct Shipped {
 constexpr Shipped shipped[] = {{"train.sbatch", BatchWork::train},
                                {"train-array.sbatch", BatchWork::sweep},
                                {"tune.sbatch", BatchWork::tune},
-                               {"pilot.sbatch", BatchWork::pilot}};
+                               {"pilot.sbatch", BatchWork::pilot},
+                               {"mps.sbatch", BatchWork::mps}};
 
 BatchRequest detected_request(BatchWork work) {
     BatchRequest request;
@@ -191,6 +192,14 @@ TEST(BatchScript, OfAPilotJoinsItsFirstArgument) {
     EXPECT_THAT(result.output, HasSubstr("[settle][c.toml][--x][y][--elastic.join][my run][0]["));
     EXPECT_THAT(result.output, HasSubstr("][none][--][" + script.string() + "][my run][c.toml][--x][y]\n"));
     EXPECT_NE(run_command({"bash", script.string()}, Seconds(30)).exit_code, 0) << "no run directory";
+}
+
+TEST(BatchScript, OfMpsLeavesSrunToMasticMps) {
+    const std::string script = batch_script(general_batch_request(BatchWork::mps));
+    EXPECT_THAT(script, HasSubstr("#SBATCH --gpus-per-node=1\n"));
+    EXPECT_THAT(script, HasSubstr("\nmastic-mps --ranks-per-gpu auto --srun-mpi \"$mpi\" -- mastic-train "
+                                  "\"${run[@]}\" &\nranks=$!\n"));
+    EXPECT_THAT(script, Not(HasSubstr("\nsrun")));
 }
 
 // The shell forwards a signal at once, and keeps the code that srun ends with.

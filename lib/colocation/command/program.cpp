@@ -3,16 +3,14 @@
 #include <algorithm>
 #include <cstdio>
 #include <iostream>
-#include <new>
-#include <optional>
-
-#include <unistd.h>
 
 #include <mastic/colocation/command/command_context.hpp>
 #include <mastic/config/parse.hpp>
 #include <mastic/config/requested_text.hpp>
 #include <mastic/core/error.hpp>
+#include <mastic/core/host_name.hpp>
 #include <mastic/core/log.hpp>
+#include <mastic/core/program_edge.hpp>
 #include <mastic/core/version.hpp>
 
 namespace mastic::colocation {
@@ -60,12 +58,6 @@ config::ProgramInfo describe_program() {
     return program;
 }
 
-std::string host_name() {
-    char name[256] = {};
-    gethostname(name, sizeof name - 1);
-    return name;
-}
-
 // What stands in front of "--" is for this program.
 struct SplitArguments {
     std::vector<char*> own;
@@ -109,13 +101,8 @@ int run(int argc, char** argv, const job::JobContext& job) {
     // Variables named MASTIC_ are those of the program behind it.
     const config::Invocation invocation =
         config::parse(program, schema, static_cast<int>(arguments.own.size()), arguments.own.data(), {});
-    std::optional<std::string> text = config::requested_text(program, schema, invocation);
-    if (invocation.version) {
-        const LibraryVersions libraries = {{"compiler", "GCC " __VERSION__}};
-        text =
-            invocation.json ? version_json(program.name, libraries) : version_text(program.name, libraries);
-    }
-    if (text) {
+    const auto libraries = [] { return LibraryVersions{{"compiler", "GCC " __VERSION__}}; };
+    if (const auto text = config::requested_text(program, schema, invocation, libraries)) {
         std::cout << *text;
         return 0;
     }
@@ -125,31 +112,20 @@ int run(int argc, char** argv, const job::JobContext& job) {
 }  // namespace
 
 int run_mastic_mps(int argc, char** argv) {
-    job::JobContext job;
-    try {
-        job = job::find_job_context(process_environment(), host_name());
-        setup_log({job.rank, job.world_size, {}, "info"});
-        const int code = run(argc, argv, job);
-        std::cout.flush();
-        if (!std::cout) {
-            throw Error(ExitCode::io, "cannot write to standard output",
-                        "is the disk or pipe behind it full or closed?");
-        }
-        return code;
-    } catch (const Error& error) {
+    return run_to_the_edge({"mastic-mps"}, [&](ProgramEdge& edge) {
+        const job::JobContext job = job::find_job_context(process_environment(), host_name());
+        edge.rank = job.rank;
+        edge.ranks = job.world_size;
         // The ranks of a node meet the same mistakes.
-        if (job.local_rank == 0) {
-            std::fprintf(stderr, "mastic-mps: %s%s%s\n", job.node_count > 1 ? job.host.c_str() : "",
-                         job.node_count > 1 ? ": " : "", error.full_message().c_str());
-        }
-        return static_cast<int>(error.code());
-    } catch (const std::bad_alloc&) {
-        std::fprintf(stderr, "mastic-mps: rank %d: out of memory\n", job.rank);
-        return static_cast<int>(ExitCode::memory);
-    } catch (const std::exception& error) {
-        std::fprintf(stderr, "mastic-mps: rank %d: %s\n", job.rank, error.what());
-        return static_cast<int>(ExitCode::environment);
-    }
+        edge.tell = [job](const Error& error) {
+            if (job.local_rank == 0) {
+                const std::string node = job.node_count > 1 ? job.host + ": " : "";
+                std::fprintf(stderr, "mastic-mps: %s%s\n", node.c_str(), error.full_message().c_str());
+            }
+        };
+        setup_log({job.rank, job.world_size, {}, "info"});
+        return run(argc, argv, job);
+    });
 }
 
 }  // namespace mastic::colocation

@@ -3,7 +3,9 @@
 
 #include <torch/version.h>
 
+#include <mastic/comm/cuda/version.hpp>
 #include <mastic/comm/mpi/session.hpp>
+#include <mastic/comm/nccl/version.hpp>
 #include <mastic/engine/versions.hpp>
 
 namespace mastic::engine {
@@ -25,9 +27,9 @@ LibraryVersions library_versions() {
     return {
         {"MPI", built_and_run(comm::mpi_header_version(), comm::mpi_library_version())},
         {"HDF5", built_and_run(hdf5_headers(), hdf5_running())},
-        {"torch", TORCH_VERSION},
-        {"CUDA", torch::cuda::is_available() ? "available" : "not used"},
-        {"NCCL", "not built in"},
+        {"torch", torch::cuda::is_available() ? TORCH_VERSION " with CUDA" : TORCH_VERSION},
+        {"CUDA", comm::cuda_version()},
+        {"NCCL", comm::nccl_version()},
         {"compiler", "GCC " __VERSION__},
     };
 }

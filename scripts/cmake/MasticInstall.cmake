@@ -7,7 +7,9 @@ set(comm_folders core job comm)
 set(comm_libraries mastic_options mastic_core mastic_job mastic_comm_plan mastic_comm mastic_comm_shm mastic_comm_tcp
                    mastic_comm_collective mastic_comm_mpi)
 
-foreach(library IN LISTS comm_libraries)
+set(cuda_libraries mastic_comm_cuda mastic_comm_nccl)  # their package needs a CUDA toolkit, the others' does not
+
+foreach(library IN LISTS comm_libraries cuda_libraries)
   string(REPLACE "mastic_" "" name "${library}")
   set_target_properties(${library} PROPERTIES EXPORT_NAME ${name})
 endforeach()
@@ -16,6 +18,9 @@ set_target_properties(mastic_comm PROPERTIES EXPORT_NAME comm_base)
 
 install(TARGETS ${comm_libraries} EXPORT mastic-targets ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT comm)
 install(EXPORT mastic-targets NAMESPACE mastic:: DESTINATION "${package_dir}" COMPONENT comm)
+install(TARGETS ${cuda_libraries} EXPORT mastic-cuda-targets ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}"
+        COMPONENT comm)
+install(EXPORT mastic-cuda-targets NAMESPACE mastic:: DESTINATION "${package_dir}" COMPONENT comm)
 foreach(folder IN LISTS comm_folders)
   install(DIRECTORY "${CMAKE_SOURCE_DIR}/lib/${folder}" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/mastic" COMPONENT comm
           FILES_MATCHING PATTERN "*.hpp" PATTERN "detail" EXCLUDE PATTERN "interposer" EXCLUDE PATTERN "batch" EXCLUDE)
@@ -40,4 +45,4 @@ install(FILES "${CMAKE_BINARY_DIR}/${PROJECT_VERSION}.lua" DESTINATION "${CMAKE_
 
 # All that `cmake --install` takes, without the tests.
 get_property(installed GLOBAL PROPERTY MASTIC_INSTALLED)
-add_custom_target(installed DEPENDS ${installed} ${comm_libraries})
+add_custom_target(installed DEPENDS ${installed} ${comm_libraries} ${cuda_libraries})

@@ -24,16 +24,18 @@ file(CREATE_LINK "${CMAKE_SOURCE_DIR}/lib" "${CMAKE_BINARY_DIR}/include/mastic" 
 add_library(mastic_options INTERFACE)
 target_compile_features(mastic_options INTERFACE cxx_std_20)
 # Warnings are for this project, not for those that use its installed libraries.
-target_compile_options(mastic_options INTERFACE "$<BUILD_INTERFACE:-Wall;-Wextra;-Wshadow;-Wnon-virtual-dtor;-Werror>")
+set(for_cxx "BUILD_INTERFACE:$<$<COMPILE_LANGUAGE:C,CXX>")  # nvcc has other flags
+target_compile_options(mastic_options INTERFACE "$<${for_cxx}:-Wall;-Wextra;-Wshadow;-Wnon-virtual-dtor;-Werror>>")
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   # Wrong about `"text" + std::string` (GCC bug 105651).
   target_compile_options(mastic_options INTERFACE
-    "$<BUILD_INTERFACE:-Wno-restrict;-Wno-stringop-overflow;-Wno-array-bounds>")
+    "$<${for_cxx}:-Wno-restrict;-Wno-stringop-overflow;-Wno-array-bounds>>")
 endif()
 target_include_directories(mastic_options INTERFACE "$<BUILD_INTERFACE:${CMAKE_BINARY_DIR}/include>"
                                                     "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
 if(MASTIC_SANITIZE)
-  target_compile_options(mastic_options INTERFACE -fsanitize=${MASTIC_SANITIZE} -fno-omit-frame-pointer)
+  target_compile_options(mastic_options INTERFACE
+    "$<$<COMPILE_LANGUAGE:C,CXX>:-fsanitize=${MASTIC_SANITIZE};-fno-omit-frame-pointer>")
   target_link_options(mastic_options INTERFACE -fsanitize=${MASTIC_SANITIZE})
 endif()
 

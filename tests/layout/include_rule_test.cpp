@@ -27,7 +27,7 @@ std::vector<Include> all_includes() {
     std::vector<Include> includes;
     for (const auto& entry : fs::recursive_directory_iterator(MASTIC_LIB)) {
         const std::string extension = entry.path().extension();
-        if (extension != ".hpp" && extension != ".cpp") {
+        if (extension != ".hpp" && extension != ".cpp" && extension != ".cu") {
             continue;
         }
         std::ifstream file(entry.path());
@@ -79,6 +79,11 @@ TEST(IncludeRule, OwnHeadersAreIncludedByTheirInstalledName) {
 }
 
 TEST(IncludeRule, MpiStaysInItsBackendAndTheInterposer) { expect_only_in("mpi.h", {"comm/mpi", "comm/interposer"}); }
+
+TEST(IncludeRule, CudaAndNcclStayInTheirBackends) {
+    expect_only_in("cuda", {"comm/cuda", "comm/nccl"});
+    expect_only_in("nccl", {"comm/nccl"});
+}
 
 TEST(IncludeRule, TorchStaysInTheFoldersOfTensors) {
     expect_only_in("torch/", {"model", "gradient", "optimizer", "engine"});

@@ -5,7 +5,9 @@
 #include <iostream>
 #include <map>
 
+#include <mastic/comm/cuda/version.hpp>
 #include <mastic/comm/mpi/session.hpp>
+#include <mastic/comm/nccl/version.hpp>
 #include <mastic/config/parse.hpp>
 #include <mastic/config/requested_text.hpp>
 #include <mastic/core/command.hpp>
@@ -97,6 +99,8 @@ const std::map<std::string, Command>& commands() {
 
 LibraryVersions library_versions() {
     return {{"MPI", built_and_run(comm::mpi_header_version(), comm::mpi_library_version())},
+            {"CUDA", comm::cuda_version()},
+            {"NCCL", comm::nccl_version()},
             {"compiler", "GCC " __VERSION__}};
 }
 

@@ -1,6 +1,6 @@
 // float16 (IEEE binary16) and bfloat16 as 16-bit patterns: widening is exact, narrowing rounds to nearest
 // even. Without branches, so that loops over them vectorise on any machine: choices are masks, because compilers make
-// branches of conditional expressions where one side costs something.
+// branches of conditional expressions where one side costs something. constexpr: kernels of GPUs use it too.
 #pragma once
 
 #include <bit>
@@ -15,15 +15,15 @@ struct BFloat16 {
     std::uint16_t bits = 0;
 };
 
-inline std::uint32_t select(bool condition, std::uint32_t yes, std::uint32_t no) {
+constexpr std::uint32_t select(bool condition, std::uint32_t yes, std::uint32_t no) {
     return no ^ ((yes ^ no) & (0u - std::uint32_t(condition)));
 }
 
-inline float widen(BFloat16 value) {
+constexpr float widen(BFloat16 value) {
     return std::bit_cast<float>(std::uint32_t(value.bits) << 16);
 }
 
-inline float widen(Float16 value) {
+constexpr float widen(Float16 value) {
     const std::uint32_t magnitude = value.bits & 0x7FFFu;
     // Below the smallest normal number: 0.5 + m * 2^-24 less 0.5. No operand is subnormal in float32: that is slow.
     const std::uint32_t subnormal =
@@ -34,14 +34,14 @@ inline float widen(Float16 value) {
     return std::bit_cast<float>(finite | special | std::uint32_t(value.bits & 0x8000u) << 16);
 }
 
-inline void narrow(float value, BFloat16& out) {
+constexpr void narrow(float value, BFloat16& out) {
     const auto bits = std::bit_cast<std::uint32_t>(value);
     const std::uint32_t rounded = (bits + 0x7FFFu + ((bits >> 16) & 1u)) >> 16;
     const std::uint32_t quiet_nan = (bits >> 16) | 0x40u;
     out.bits = static_cast<std::uint16_t>(select((bits & 0x7FFFFFFFu) > 0x7F800000u, quiet_nan, rounded));
 }
 
-inline void narrow(float value, Float16& out) {
+constexpr void narrow(float value, Float16& out) {
     const auto bits = std::bit_cast<std::uint32_t>(value);
     const std::uint32_t magnitude = bits & 0x7FFFFFFFu;
     // Below the smallest normal number the float addition itself rounds: the sum's last bit is binary16's last bit.

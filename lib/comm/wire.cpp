@@ -1,7 +1,8 @@
 #include <mastic/comm/wire.hpp>
 
-#include <mastic/comm/detail/arithmetic.hpp>
 #include <mastic/comm/detail/vectorised.hpp>
+#include <mastic/comm/detail/visit_half.hpp>
+#include <mastic/comm/detail/wire_steps.hpp>
 #include <mastic/core/error.hpp>
 #include <mastic/core/named.hpp>
 
@@ -22,39 +23,22 @@ constexpr WireName names[] = {
 template <class Half>
 [[gnu::always_inline]] inline void encode_as(float* values, std::uint16_t* out, std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) {
-        Half half;
-        narrow(values[i], half);
-        out[i] = half.bits;
-        values[i] = widen(half);
+        detail::EncodeStep::apply<Half>(values[i], out[i]);
     }
 }
 
 template <class Half>
 [[gnu::always_inline]] inline void decode_from(const std::uint16_t* in, float* out, std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) {
-        out[i] = widen(Half{in[i]});
+        detail::DecodeStep::apply<Half>(out[i], in[i]);
     }
 }
 
 template <class Half>
 [[gnu::always_inline]] inline void decode_add_from(const std::uint16_t* in, float* sum, std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) {
-        sum[i] = detail::Sum::apply(sum[i], widen(Half{in[i]}));
+        detail::DecodeAddStep::apply<Half>(sum[i], in[i]);
     }
-}
-
-// Calls `visit` with a value of the type that travels.
-template <class Visitor>
-void visit_half(Wire wire, Visitor visit) {
-    switch (wire) {
-        case Wire::bfloat16:
-            return visit(BFloat16{});
-        case Wire::float16:
-            return visit(Float16{});
-        case Wire::exact:
-            break;
-    }
-    throw Error(ExitCode::usage, "an exact wire has no encoding");
 }
 
 }  // namespace
@@ -72,16 +56,18 @@ const char* to_string(Wire wire) {
 }
 
 void encode(Wire wire, float* values, std::uint16_t* out, std::size_t count) {
-    visit_half(wire, [&](auto half) { Vectorised<encode_as<decltype(half)>>::choose()(values, out, count); });
+    detail::visit_half(
+        wire, [&](auto half) { Vectorised<encode_as<decltype(half)>>::choose()(values, out, count); });
 }
 
 void decode(Wire wire, const std::uint16_t* in, float* out, std::size_t count) {
-    visit_half(wire, [&](auto half) { Vectorised<decode_from<decltype(half)>>::choose()(in, out, count); });
+    detail::visit_half(wire,
+                       [&](auto half) { Vectorised<decode_from<decltype(half)>>::choose()(in, out, count); });
 }
 
 void decode_add(Wire wire, const std::uint16_t* in, float* sum, std::size_t count) {
-    visit_half(wire,
-               [&](auto half) { Vectorised<decode_add_from<decltype(half)>>::choose()(in, sum, count); });
+    detail::visit_half(
+        wire, [&](auto half) { Vectorised<decode_add_from<decltype(half)>>::choose()(in, sum, count); });
 }
 
 }  // namespace mastic::comm

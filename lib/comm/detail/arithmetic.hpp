@@ -1,6 +1,6 @@
 // Sum, minimum and maximum of two elements. Without branches, so that loops over them vectorise; and the same bits
 // when the operands are swapped. For floating-point numbers that takes care: of two NaN, x86 adds to the first operand,
-// so a NaN on either side gives the one quiet NaN instead; and -0 is less than +0.
+// so a NaN on either side gives the one quiet NaN instead; and -0 is less than +0. constexpr: kernels of GPUs use it too.
 #pragma once
 
 #include <bit>
@@ -19,20 +19,20 @@ template <class Real>
 using BitsOf = std::conditional_t<sizeof(Real) == 4, std::uint32_t, std::uint64_t>;
 
 template <class Real>
-Real one_nan(Real value) {
+constexpr Real one_nan(Real value) {
     return value == value ? value : std::numeric_limits<Real>::quiet_NaN();
 }
 
 // `chosen` is a or b, by comparison; `if_equal` decides between the zeros, which compare equal.
 template <class Real>
-Real choose(Real a, Real b, Real chosen, BitsOf<Real> if_equal) {
+constexpr Real choose(Real a, Real b, Real chosen, BitsOf<Real> if_equal) {
     const Real result = a == b ? std::bit_cast<Real>(if_equal) : chosen;
     return a == a ? one_nan(result) : std::numeric_limits<Real>::quiet_NaN();
 }
 
 struct Sum {
     template <class Value>
-    static Value apply(Value a, Value b) {
+    static constexpr Value apply(Value a, Value b) {
         if constexpr (std::is_integral_v<Value>) {
             using Wrapping = std::make_unsigned_t<Value>;  // overflow of integers is defined: modulo 2^n
             return static_cast<Value>(
@@ -45,7 +45,7 @@ struct Sum {
 
 struct Min {
     template <class Value>
-    static Value apply(Value a, Value b) {
+    static constexpr Value apply(Value a, Value b) {
         if constexpr (std::is_integral_v<Value>) {
             return a < b ? a : b;
         } else {
@@ -57,7 +57,7 @@ struct Min {
 
 struct Max {
     template <class Value>
-    static Value apply(Value a, Value b) {
+    static constexpr Value apply(Value a, Value b) {
         if constexpr (std::is_integral_v<Value>) {
             return a > b ? a : b;
         } else {
@@ -69,13 +69,27 @@ struct Max {
 
 // float16 and bfloat16 are computed with in float32 and rounded.
 template <class Operation, class Element>
-Element apply(Element a, Element b) {
+constexpr Element apply(Element a, Element b) {
     if constexpr (is_half<Element>) {
         Element result;
         narrow(Operation::apply(widen(a), widen(b)), result);
         return result;
     } else {
         return Operation::apply(a, b);
+    }
+}
+
+// A sum over `ranks` ranks as their average; integers without the remainder.
+template <class Element>
+constexpr Element averaged(Element sum, int ranks) {
+    if constexpr (std::is_integral_v<Element>) {
+        return static_cast<Element>(sum / ranks);
+    } else if constexpr (is_half<Element>) {
+        Element average;
+        narrow(widen(sum) * (1 / static_cast<float>(ranks)), average);
+        return average;
+    } else {
+        return sum * (1 / static_cast<Element>(ranks));
     }
 }
 

@@ -12,6 +12,11 @@ const char* to_string(ReduceOp op) {
     return names[static_cast<int>(op)];
 }
 
+const char* to_string(MemoryKind kind) {
+    constexpr const char* names[] = {"host", "pinned", "device"};
+    return names[static_cast<int>(kind)];
+}
+
 void Group::allreduce(BufferView buffer, ReduceOp op, const OperationOptions& options) {
     start_allreduce(buffer, op, options).wait();
 }
@@ -20,7 +25,8 @@ void Group::broadcast(BufferView buffer, int root, const OperationOptions& optio
     start_broadcast(buffer, root, options).wait();
 }
 
-void Group::reduce_scatter(BufferView send, BufferView receive, ReduceOp op, const OperationOptions& options) {
+void Group::reduce_scatter(BufferView send, BufferView receive, ReduceOp op,
+                           const OperationOptions& options) {
     start_reduce_scatter(send, receive, op, options).wait();
 }
 
@@ -32,9 +38,13 @@ namespace {
 
 void copy_contribution(const BufferView& send, const BufferView& receive) {
     if (send.count != receive.count || send.type != receive.type) {
-        throw Error(ExitCode::usage, "an allreduce of " + std::to_string(send.count) + " x " + to_string(send.type) +
-                                         " cannot fill a buffer of " + std::to_string(receive.count) + " x " +
-                                         to_string(receive.type));
+        throw Error(ExitCode::usage, "an allreduce of " + std::to_string(send.count) + " x " +
+                                         to_string(send.type) + " cannot fill a buffer of " +
+                                         std::to_string(receive.count) + " x " + to_string(receive.type));
+    }
+    if (is_on_device(send) || is_on_device(receive)) {
+        throw Error(ExitCode::usage, "an allreduce from one buffer to another is for host memory only",
+                    "copy on the device, then reduce in place");
     }
     if (send.data != receive.data && send.count > 0) {
         std::memcpy(receive.data, send.data, send.bytes());
@@ -48,7 +58,8 @@ void Group::allreduce(BufferView send, BufferView receive, ReduceOp op, const Op
     allreduce(receive, op, options);
 }
 
-Request Group::start_allreduce(BufferView send, BufferView receive, ReduceOp op, const OperationOptions& options) {
+Request Group::start_allreduce(BufferView send, BufferView receive, ReduceOp op,
+                               const OperationOptions& options) {
     copy_contribution(send, receive);
     return start_allreduce(receive, op, options);
 }

@@ -29,9 +29,12 @@ namespace mastic::comm {
 // and round at each addition.
 enum class ReduceOp { sum, min, max, average };
 const char* to_string(ReduceOp op);
-enum class MemoryKind { host, device };
+// pinned: host memory that a device copies to and from beside other work; operations treat it as host memory.
+enum class MemoryKind { host, pinned, device };
+const char* to_string(MemoryKind kind);
 
-// `count` elements of `type` at `data`; the border to torch, CUDA and files. `stream` is a cudaStream_t or null.
+// `count` elements of `type` at `data`; the border to torch, CUDA and files. `stream` of device memory is a cudaStream_t, null
+// the default one: an operation begins after what is in it at the start, and its result is there when its request is done.
 struct BufferView {
     void* data = nullptr;
     std::size_t count = 0;
@@ -41,6 +44,9 @@ struct BufferView {
 
     std::size_t bytes() const { return count * size_of(type); }
 };
+inline bool is_on_device(const BufferView& buffer) {
+    return buffer.memory == MemoryKind::device;
+}
 
 template <class T>
 constexpr DataType data_type_of() {
@@ -121,7 +127,8 @@ class Group {
     virtual void barrier();
     // Not in place: `send` stays. Copied to `receive` by the calling thread, then in place.
     void allreduce(BufferView send, BufferView receive, ReduceOp op, const OperationOptions& options = {});
-    Request start_allreduce(BufferView send, BufferView receive, ReduceOp op, const OperationOptions& options = {});
+    Request start_allreduce(BufferView send, BufferView receive, ReduceOp op,
+                            const OperationOptions& options = {});
     // Strings of any length, one from each rank, by rank; the result is the same on all.
     std::vector<std::string> allgather_strings(const std::string& mine);
     std::string broadcast_string(const std::string& from_root, int root);

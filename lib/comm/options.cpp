@@ -54,6 +54,8 @@ void validate(const GroupOptions& options) {
     require(options.depth >= 1 && options.depth <= 1024, "allreduce depth", "1 to 1024");
     require(options.operations_in_flight >= 1 && options.operations_in_flight <= 1024,
             "number of operations in flight", "1 to 1024");
+    require(options.staging.depth >= 1 && options.staging.depth <= 64, "staging depth", "1 to 64");
+    require(options.staging.chunk.count >= 4096, "staging chunk", "at least 4K");
     require(options.compute_threads >= 1, "number of compute threads", "at least 1");
     require(options.limits.stall_report.count() > 0, "stall report", "more than 0 s");
     require(options.limits.timeout.count() > 0, "allreduce timeout", "more than 0 s");

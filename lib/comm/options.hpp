@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include <mastic/comm/device/staging_options.hpp>
 #include <mastic/comm/poll_policy.hpp>
 #include <mastic/comm/request.hpp>
 #include <mastic/comm/selection.hpp>
@@ -14,6 +15,8 @@
 #include <mastic/core/bytes.hpp>
 
 namespace mastic::comm {
+
+class Device;  // device/device.hpp
 
 struct Algorithm {
     const char* name;
@@ -47,6 +50,9 @@ struct GroupOptions {
     std::shared_ptr<const SelectionMap> selection{};
     // Transports to have besides those that the selection needs, for OperationOptions::choice.
     std::vector<TransportKind> also_open{};
+    // For buffers on a device, which pass through host memory in chunks. Null: host memory only.
+    std::shared_ptr<Device> device{};
+    StagingOptions staging{};
 };
 
 inline constexpr Bytes native_segment{1u << 20};

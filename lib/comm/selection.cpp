@@ -11,7 +11,8 @@ namespace {
 
 constexpr TransportName names[] = {
     {TransportKind::automatic, "auto",
-     "shm on one node; between nodes native where a fast fabric (InfiniBand, RoCE, Omni-Path) is active, else tcp"},
+     "shm on one node; between nodes native where a fast fabric (InfiniBand, RoCE, Omni-Path) is active, "
+     "else tcp"},
     {TransportKind::native, "native", "the MPI library's own collectives"},
     {TransportKind::mpi, "mpi", "mastic's algorithms over MPI messages"},
     {TransportKind::shm, "shm", "shared memory: within one node"},
@@ -47,20 +48,22 @@ std::string to_string(const Choice& choice) {
 }
 
 SelectionMap::SelectionMap(std::vector<SelectionRow> rows) : rows_(std::move(rows)) {
-    std::ranges::stable_sort(rows_, {}, &SelectionRow::collective);
+    const auto series = [](const SelectionRow& row) { return std::pair(row.collective, row.memory); };
+    std::ranges::stable_sort(rows_, {}, series);
     for (std::size_t i = 1; i < rows_.size(); ++i) {
-        if (rows_[i].collective == rows_[i - 1].collective && rows_[i].up_to.count <= rows_[i - 1].up_to.count) {
-            throw Error(ExitCode::data, std::string("the sizes of ") + to_string(rows_[i].collective) +
-                                            " do not ascend in a selection map",
+        if (series(rows_[i]) == series(rows_[i - 1]) && rows_[i].up_to.count <= rows_[i - 1].up_to.count) {
+            throw Error(ExitCode::data,
+                        std::string("the sizes of ") + to_string(rows_[i].collective) +
+                            " do not ascend in a selection map",
                         "each row of a collective says up to which size it holds");
         }
     }
 }
 
-const Choice* SelectionMap::find(Collective collective, Bytes size) const {
+const Choice* SelectionMap::find(Collective collective, Bytes size, MemoryKind memory) const {
     const Choice* last = nullptr;
     for (const SelectionRow& row : rows_) {
-        if (row.collective != collective) {
+        if (row.collective != collective || row.memory != memory) {
             continue;
         }
         last = &row.choice;
@@ -76,7 +79,9 @@ std::string SelectionMap::to_text() const {
     for (const SelectionRow& row : rows_) {
         const std::string sizes =
             row.up_to.count == any_size.count ? "any size" : "up to " + mastic::to_string(row.up_to);
-        text += std::string(to_string(row.collective)) + ", " + sizes + ": " + to_string(row.choice) + "\n";
+        const std::string where = row.memory == MemoryKind::device ? " of device memory" : "";
+        text += std::string(to_string(row.collective)) + where + ", " + sizes + ": " + to_string(row.choice) +
+                "\n";
     }
     return text;
 }
@@ -93,7 +98,9 @@ SelectionMap default_selection(const Topology& topology, TransportKind transport
     const auto over = [transport, several](const char* algorithm) {
         return Choice{.transport = transport, .algorithm = algorithm, .hierarchical = several};
     };
-    const auto flat = [transport](const char* algorithm) { return Choice{.transport = transport, .algorithm = algorithm}; };
+    const auto flat = [transport](const char* algorithm) {
+        return Choice{.transport = transport, .algorithm = algorithm};
+    };
     return SelectionMap({{Collective::allreduce, Bytes{128u << 10}, over("recursive-doubling")},
                          {Collective::allreduce, any_size, over("ring")},
                          {Collective::broadcast, Bytes{32u << 10}, flat("binomial")},

@@ -1,4 +1,4 @@
-// Which algorithm an operation takes, as a map that people can read: collective x size -> choice. The tuner measures
+// Which algorithm an operation takes, as a map that people can read: collective x memory x size -> choice. The tuner measures
 // one per group shape; default_selection() is the guess without a measurement.
 #pragma once
 
@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include <mastic/comm/group.hpp>
 #include <mastic/comm/plan/algorithms.hpp>
 #include <mastic/comm/topology.hpp>
 #include <mastic/comm/wire.hpp>
@@ -48,18 +49,20 @@ inline constexpr Bytes any_size{~std::uint64_t{0}};  // as SelectionRow::up_to
 
 struct SelectionRow {
     Collective collective;
-    Bytes up_to;  // of the buffer: of the whole result for allgather, of the whole contribution for reduce-scatter
+    Bytes
+        up_to;  // of the buffer: of the whole result for allgather, of the whole contribution for reduce-scatter
     Choice choice;
+    MemoryKind memory = MemoryKind::host;  // host or device
 };
 
-// Rows of one collective ascend in `up_to`; sizes beyond the last row take it.
+// Rows of one collective and memory ascend in `up_to`; sizes beyond the last row take it.
 class SelectionMap {
   public:
     SelectionMap() = default;
     explicit SelectionMap(std::vector<SelectionRow> rows);  // throws Error(data) if they do not ascend
 
-    // Null: the map says nothing about this collective.
-    const Choice* find(Collective collective, Bytes size) const;
+    // Null: the map says nothing about this collective in this memory.
+    const Choice* find(Collective collective, Bytes size, MemoryKind memory = MemoryKind::host) const;
     const std::vector<SelectionRow>& rows() const { return rows_; }
     std::string to_text() const;  // a row a line
 

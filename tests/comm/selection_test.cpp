@@ -30,6 +30,15 @@ TEST(SelectionMap, RowsOfOneCollectiveAscend) {
     });
 }
 
+TEST(SelectionMap, DeviceMemoryHasRowsOfItsOwn) {
+    const SelectionMap map({{Collective::allreduce, Bytes{1000}, ring, MemoryKind::device},
+                            {Collective::allreduce, any_size, doubling}});
+    EXPECT_EQ(map.find(Collective::allreduce, Bytes{10})->algorithm, doubling.algorithm);
+    EXPECT_EQ(map.find(Collective::allreduce, Bytes{10}, MemoryKind::device)->algorithm, ring.algorithm);
+    EXPECT_EQ(map.find(Collective::broadcast, Bytes{10}, MemoryKind::device), nullptr);
+    EXPECT_NE(map.to_text().find("allreduce of device memory, up to 1000: "), std::string::npos) << map.to_text();
+}
+
 TEST(SelectionMap, ReadsAsText) {
     Choice choice = ring;
     choice.hierarchical = true;

@@ -18,20 +18,13 @@ LaneChoice lane_choice(const GroupOptions& options) {
     return LaneChoice(options.operations_in_flight, urgent_lanes);
 }
 
-void require_host(const BufferView& buffer) {
-    if (buffer.memory != MemoryKind::host) {
-        throw Error(ExitCode::usage, "this group reduces host memory only",
-                    "choose the nccl backend for GPUs");
-    }
-}
-
-Submission submission(std::unique_ptr<Operation> operation, const char* name, const OperationOptions& options,
-                      int lane, bool exclusive = false) {
-    return {.operation = std::move(operation),
+template <class Native>
+Submission submission(Native native, const char* name, const OperationOptions& options, int lane) {
+    return {.operation = std::move(native.operation),
             .name = options.name.empty() ? name : std::string(options.name),
             .priority = options.priority,
             .lane = lane,
-            .exclusive = exclusive};
+            .exclusive = native.blocking};
 }
 
 std::shared_ptr<void> allocate_private(std::size_t bytes) {
@@ -113,63 +106,108 @@ std::shared_ptr<void> CollectiveGroup::allocate(std::size_t bytes) {
     return memory ? memory : allocate_private(bytes);
 }
 
+Staging& CollectiveGroup::staging() {
+    if (!options_.device) {
+        throw Error(ExitCode::usage, "this group reduces host memory only",
+                    "give it a device, or choose the nccl backend for GPUs");
+    }
+    if (!staging_) {
+        staging_ = std::make_unique<Staging>(options_.device, options_.staging,
+                                             [this](std::size_t bytes) { return allocate(bytes); });
+    }
+    return *staging_;
+}
+
+template <class Make>
+CollectiveGroup::Native CollectiveGroup::on_host_or_device(const BufferView& buffer, Staging::Way way,
+                                                           const Make& make) {
+    if (!is_on_device(buffer)) {
+        return make(buffer);
+    }
+    bool blocking = false;
+    auto operation = staging().in_chunks(buffer, way, [&](const BufferView& host) {
+        Native native = make(host);
+        blocking = blocking || native.blocking;
+        return std::move(native.operation);
+    });
+    return {std::move(operation), blocking};
+}
+
+template <class Make>
+CollectiveGroup::Native CollectiveGroup::on_host_or_device(const BufferView& send, const BufferView& receive,
+                                                           const Make& make) {
+    if (!is_on_device(send) && !is_on_device(receive)) {
+        return make(send, receive);
+    }
+    bool blocking = false;
+    auto operation =
+        staging().whole(send, receive, [&](const BufferView& host_send, const BufferView& host_receive) {
+            Native native = make(host_send, host_receive);
+            blocking = native.blocking;
+            return std::move(native.operation);
+        });
+    return {std::move(operation), blocking};
+}
+
 Submission CollectiveGroup::plan_allreduce(BufferView buffer, ReduceOp op, const OperationOptions& options) {
-    require_host(buffer);
     require_supported(buffer.type, op);
     const int lane = lane_choice_.next(options.priority, Bytes{buffer.bytes()});
-    if (const Choice* choice = chosen(Collective::allreduce, buffer, options)) {
-        return submission(collectives_->make_allreduce(lane, buffer, op, *choice), "allreduce", options,
-                          lane);
-    }
-    Native native = native_allreduce(lane, buffer, op, options);
-    return submission(std::move(native.operation), "allreduce", options, lane, native.blocking);
+    const auto make = [&](const BufferView& host) -> Native {
+        if (const Choice* choice = chosen(Collective::allreduce, buffer, host, options)) {
+            return {collectives_->make_allreduce(lane, host, op, *choice)};
+        }
+        return native_allreduce(lane, host, op, options);
+    };
+    return submission(on_host_or_device(buffer, Staging::Way{}, make), "allreduce", options, lane);
 }
 
 Submission CollectiveGroup::plan_reduce_scatter(BufferView send, BufferView receive, ReduceOp op,
                                                 const OperationOptions& options) {
-    require_host(send);
-    require_host(receive);
     require_supported(receive.type, op);
     require_parts(send, receive, "reduce-scatter");
     const int lane = lane_choice_.next(options.priority, Bytes{send.bytes()});
-    if (const Choice* choice = chosen(Collective::reduce_scatter, send, options)) {
-        return submission(collectives_->make_reduce_scatter(lane, send, receive, op, *choice),
-                          "reduce-scatter", options, lane);
-    }
-    return submission(native_reduce_scatter(lane, send, receive, op, options).operation, "reduce-scatter",
-                      options, lane);
+    const auto make = [&](const BufferView& host_send, const BufferView& host_receive) -> Native {
+        if (const Choice* choice = chosen(Collective::reduce_scatter, send, host_send, options)) {
+            return {collectives_->make_reduce_scatter(lane, host_send, host_receive, op, *choice)};
+        }
+        return native_reduce_scatter(lane, host_send, host_receive, op, options);
+    };
+    return submission(on_host_or_device(send, receive, make), "reduce-scatter", options, lane);
 }
 
 Submission CollectiveGroup::plan_broadcast(BufferView buffer, int root, const OperationOptions& options) {
-    require_host(buffer);
     if (root < 0 || root >= size()) {
         throw Error(ExitCode::usage,
                     "no rank " + std::to_string(root) + " in a group of " + plural(size(), "rank"));
     }
     const int lane = lane_choice_.next(options.priority, Bytes{buffer.bytes()});
-    if (const Choice* choice = chosen(Collective::broadcast, buffer, options)) {
-        return submission(collectives_->make_broadcast(lane, buffer, root, *choice), "broadcast", options,
-                          lane);
-    }
-    return submission(native_broadcast(lane, buffer, root, options).operation, "broadcast", options, lane);
+    const auto make = [&](const BufferView& host) -> Native {
+        if (const Choice* choice = chosen(Collective::broadcast, buffer, host, options)) {
+            return {collectives_->make_broadcast(lane, host, root, *choice)};
+        }
+        return native_broadcast(lane, host, root, options);
+    };
+    const bool is_root = rank() == root;
+    return submission(on_host_or_device(buffer, Staging::Way{.fetch = is_root, .put = !is_root}, make),
+                      "broadcast", options, lane);
 }
 
 Submission CollectiveGroup::plan_allgather(BufferView send, BufferView receive,
                                            const OperationOptions& options) {
-    require_host(send);
-    require_host(receive);
     require_parts(receive, send, "allgather");
     const int lane = lane_choice_.next(options.priority, Bytes{receive.bytes()});
-    if (const Choice* choice = chosen(Collective::allgather, receive, options)) {
-        return submission(collectives_->make_allgather(lane, send, receive, *choice), "allgather", options,
-                          lane);
-    }
-    return submission(native_allgather(lane, send, receive, options).operation, "allgather", options, lane);
+    const auto make = [&](const BufferView& host_send, const BufferView& host_receive) -> Native {
+        if (const Choice* choice = chosen(Collective::allgather, receive, host_receive, options)) {
+            return {collectives_->make_allgather(lane, host_send, host_receive, *choice)};
+        }
+        return native_allgather(lane, host_send, host_receive, options);
+    };
+    return submission(on_host_or_device(send, receive, make), "allgather", options, lane);
 }
 
 Submission CollectiveGroup::plan_barrier(const OperationOptions& options) {
     const int lane = lane_choice_.next(options.priority, Bytes{0});
-    return submission(native_barrier(lane, options).operation, "barrier", options, lane);
+    return submission(native_barrier(lane, options), "barrier", options, lane);
 }
 
 void CollectiveGroup::require_parts(const BufferView& whole, const BufferView& part,
@@ -183,13 +221,18 @@ void CollectiveGroup::require_parts(const BufferView& whole, const BufferView& p
     }
 }
 
-const Choice* CollectiveGroup::chosen(Collective collective, const BufferView& buffer,
+const Choice* CollectiveGroup::chosen(Collective collective, const BufferView& whole, const BufferView& part,
                                       const OperationOptions& options) const {
     if (!collectives_) {
         return nullptr;
     }
-    const Choice* choice =
-        options.choice != nullptr ? options.choice : selection_.find(collective, Bytes{buffer.bytes()});
+    const Choice* choice = options.choice;
+    if (choice == nullptr && is_on_device(whole)) {
+        choice = selection_.find(collective, Bytes{whole.bytes()}, MemoryKind::device);
+    }
+    if (choice == nullptr) {
+        choice = selection_.find(collective, Bytes{part.bytes()});
+    }
     return choice == nullptr || choice->transport == TransportKind::native ? nullptr : choice;
 }
 

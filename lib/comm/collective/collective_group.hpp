@@ -6,6 +6,7 @@
 #include <string>
 
 #include <mastic/comm/collective/collectives.hpp>
+#include <mastic/comm/device/staging.hpp>
 #include <mastic/comm/group.hpp>
 #include <mastic/comm/lane_choice.hpp>
 #include <mastic/comm/options.hpp>
@@ -71,15 +72,23 @@ class CollectiveGroup : public Group {
     Submission plan_allgather(BufferView send, BufferView receive, const OperationOptions& options);
     Submission plan_barrier(const OperationOptions& options);
 
-    // Null: a native one.
-    const Choice* chosen(Collective collective, const BufferView& buffer,
+    // For `part`, on the host, of a buffer that may be on a device: then the selection is asked for the whole first. Null: a
+    // native one.
+    const Choice* chosen(Collective collective, const BufferView& whole, const BufferView& part,
                          const OperationOptions& options) const;
+    // The same operation on host memory and, through staging, on a device: `make` gets the buffers on the host.
+    template <class Make>
+    Native on_host_or_device(const BufferView& buffer, Staging::Way way, const Make& make);
+    template <class Make>
+    Native on_host_or_device(const BufferView& send, const BufferView& receive, const Make& make);
+    Staging& staging();  // made when first used
     void require_parts(const BufferView& whole, const BufferView& part, const char* operation) const;
     Request submit(Submission submission) { return progress_->submit(channel_, std::move(submission)); }
     void run(Submission submission) { progress_->run(channel_, std::move(submission)); }
     [[noreturn]] void throw_no_native() const;
 
     LaneChoice lane_choice_;
+    std::unique_ptr<Staging> staging_;
 };
 
 }  // namespace mastic::comm

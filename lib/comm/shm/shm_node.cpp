@@ -28,7 +28,7 @@ struct ShmNode::Impl {
     }
 
     std::unique_ptr<Operation> make(int lane_number, const ShmWork& work, ShmMethod method) {
-        if (work.buffer.memory != MemoryKind::host) {
+        if (is_on_device(work.buffer)) {
             throw Error(ExitCode::usage, "shared memory takes buffers in host memory only");
         }
         if (memory->size() == 1 || work.buffer.count == 0) {

@@ -17,7 +17,9 @@
 #include <mastic/comm/tcp/hello.hpp>
 #include <mastic/core/error.hpp>
 
+#include "comm/device/fake_device.hpp"
 #include "forked_ranks.hpp"
+#include "support/expect_error.hpp"
 
 namespace mastic::comm {
 namespace {
@@ -60,7 +62,55 @@ void expect_sum(Group& group, std::size_t count) {
     }
 }
 
+// What a member holds on a device that is made of host memory.
+struct OnDevice {
+    explicit OnDevice(int rank)
+        : device(std::make_shared<test::FakeDevice>(
+              test::FakeDeviceOptions{.seed = static_cast<std::uint64_t>(rank) + 1})),
+          values(200'000, rank) {}
+    GroupOptions options() const { return {.device = device, .staging = {.chunk = Bytes{64u << 10}}}; }
+    BufferView view() {
+        BufferView buffer = view_of(std::span(values));
+        buffer.memory = MemoryKind::device;
+        return buffer;
+    }
+
+    std::shared_ptr<test::FakeDevice> device;
+    std::vector<std::int32_t> values;
+};
+
 class TcpGroups : public testing::TestWithParam<int> {};
+
+TEST_P(TcpGroups, BuffersOnADevicePassThroughTheHost) {
+    expect_success(run_ranks(GetParam(), [](Group& exchange) {
+        OnDevice mine(exchange.rank());
+        const auto group = open_group(exchange, mine.options());
+        group->allreduce(mine.view(), ReduceOp::sum);
+        EXPECT_EQ(std::ranges::count(mine.values, sum_of_ranks(group->size())), std::ssize(mine.values));
+        mine.values.assign(mine.values.size(), group->rank());
+        group->broadcast(mine.view(), group->size() - 1);
+        EXPECT_EQ(std::ranges::count(mine.values, group->size() - 1), std::ssize(mine.values));
+        EXPECT_EQ(mine.device->in_flight(), 0);
+        group->barrier();  // nobody leaves before all have everything
+    }));
+}
+
+// A rank leaves in the middle of it: an error for the others, and nothing goes on behind their backs.
+TEST(TcpGroupDevice, AfterALossNoCopyIsInFlight) {
+    expect_success(run_ranks(3, [](Group& exchange) {
+        OnDevice mine(exchange.rank());
+        auto group = open_group(exchange, mine.options());
+        group->barrier();
+        if (group->rank() == 2) {
+            group.reset();
+            return;
+        }
+        test::expect_error(ExitCode::collective, "", [&] { group->allreduce(mine.view(), ReduceOp::sum); });
+        group.reset();
+        EXPECT_EQ(mine.device->in_flight(), 0);
+        EXPECT_EQ(mine.device->pins(), 0);
+    }));
+}
 
 TEST_P(TcpGroups, EveryOperationGivesItsResult) {
     expect_success(run_ranks(GetParam(), [](Group& exchange) {

@@ -54,7 +54,8 @@ class CellRace {
   public:
     CellRace(Measurement& measurement, comm::Group& group, const Cell& cell, const SweepOptions& options)
         : measurement_(measurement),
-          workload_(group, cell.collective, cell.size),
+          workload_(group, cell.collective, cell.size,
+                    cell.memory == comm::MemoryKind::device ? options.device : nullptr),
           rules_(options.rules),
           cell_(cell) {}
 
@@ -170,11 +171,11 @@ void report(const Cell& cell, const CellResult& result) {
 
 CollectiveResult& series_of(ShapeResult& result, const Cell& cell) {
     const auto found = std::ranges::find_if(result.collectives, [&cell](const CollectiveResult& series) {
-        return series.collective == cell.collective && series.wire == cell.wire;
+        return series.collective == cell.collective && series.wire == cell.wire && series.memory == cell.memory;
     });
     return found != result.collectives.end()
                ? *found
-               : result.collectives.emplace_back(CollectiveResult{cell.collective, cell.wire, {}});
+               : result.collectives.emplace_back(CollectiveResult{cell.collective, cell.wire, {}, cell.memory});
 }
 
 }  // namespace
@@ -184,20 +185,28 @@ std::string to_string(const Cell& cell) {
     if (cell.wire != Wire::exact) {
         text += std::string(" on ") + comm::to_string(cell.wire);
     }
+    if (cell.memory == comm::MemoryKind::device) {
+        text += " of device memory";
+    }
     return text + ", " + mastic::to_string(cell.size);
 }
 
 std::vector<Cell> cells_of(std::span<const GroupShape> shapes, const SweepOptions& options) {
     std::vector<Cell> cells;
+    const auto add_sizes = [&](Cell cell) {
+        for (const Bytes size : options.sizes) {
+            cell.size = size;
+            cells.push_back(cell);
+        }
+    };
     for (const GroupShape& shape : shapes) {
-        for (const Collective collective : options.collectives) {
-            std::vector<Wire> wires = {Wire::exact};
-            if (collective == Collective::allreduce) {
-                wires.insert(wires.end(), options.wires.begin(), options.wires.end());
-            }
-            for (const Wire wire : wires) {
-                for (const Bytes size : options.sizes) {
-                    cells.push_back({shape, collective, wire, size});
+        for (const comm::MemoryKind memory : options.memories) {
+            for (const Collective collective : options.collectives) {
+                add_sizes({shape, collective, Wire::exact, Bytes{0}, memory});
+                for (const Wire wire : options.wires) {
+                    if (collective == Collective::allreduce) {
+                        add_sizes({shape, collective, wire, Bytes{0}, memory});
+                    }
                 }
             }
         }

@@ -2,6 +2,7 @@
 // of the cell is up.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -20,6 +21,7 @@ struct Cell {
     comm::Collective collective = comm::Collective::allreduce;
     comm::Wire wire = comm::Wire::exact;
     Bytes size;
+    comm::MemoryKind memory = comm::MemoryKind::host;
 
     bool operator==(const Cell&) const = default;
 };
@@ -31,6 +33,8 @@ struct SweepOptions {
     std::vector<Bytes> sizes;       // ascending
     CandidateLimits limits;
     RaceRules rules;
+    std::vector<comm::MemoryKind> memories{comm::MemoryKind::host};
+    std::shared_ptr<comm::Device> device{};  // where `memories` has device: that of the group's options
 };
 
 // In the order of the sweep: the most useful first, should the time run out. Shapes as given; of each, collectives by

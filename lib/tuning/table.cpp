@@ -49,7 +49,7 @@ void append_rows(std::vector<comm::SelectionRow>& rows, const CollectiveResult& 
         if (!first && rows.back().choice == choice) {
             rows.back().up_to = size.up_to;
         } else {
-            rows.push_back({result.collective, size.up_to, choice});
+            rows.push_back({result.collective, size.up_to, choice, result.memory});
         }
         first = false;
     }
@@ -71,9 +71,9 @@ const Candidate* SizeResult::find(const Choice& choice) const {
     return found == candidates.end() || found->verdict == Verdict::wrong ? nullptr : &*found;
 }
 
-const CollectiveResult* ShapeResult::find(Collective collective, Wire wire) const {
+const CollectiveResult* ShapeResult::find(Collective collective, Wire wire, comm::MemoryKind memory) const {
     const auto found = std::ranges::find_if(collectives, [&](const CollectiveResult& result) {
-        return result.collective == collective && result.wire == wire;
+        return result.collective == collective && result.wire == wire && result.memory == memory;
     });
     return found == collectives.end() ? nullptr : &*found;
 }
@@ -110,10 +110,12 @@ SelectionMap selection_of(const ShapeResult& result, Wire wire) {
     std::vector<comm::SelectionRow> rows;
     for (const Collective collective : comm::collectives) {
         const Wire own = collective == Collective::allreduce ? wire : Wire::exact;
-        const CollectiveResult* found = result.find(collective, own);
-        found = found != nullptr ? found : result.find(collective, Wire::exact);
-        if (found != nullptr) {
-            append_rows(rows, *found, own);
+        for (const comm::MemoryKind memory : {comm::MemoryKind::host, comm::MemoryKind::device}) {
+            const CollectiveResult* found = result.find(collective, own, memory);
+            found = found != nullptr ? found : result.find(collective, Wire::exact, memory);
+            if (found != nullptr) {
+                append_rows(rows, *found, own);
+            }
         }
     }
     return SelectionMap(std::move(rows));
@@ -166,6 +168,9 @@ std::vector<CostSample> cost_samples(const std::vector<ShapeResult>& shapes) {
             continue;
         }
         for (const CollectiveResult& series : result.collectives) {
+            if (series.memory != comm::MemoryKind::host) {
+                continue;  // copies to and from the device are in its times
+            }
             for (const SizeResult& size : series.sizes) {
                 for (const Candidate& candidate : size.candidates) {
                     const Choice& choice = candidate.choice;

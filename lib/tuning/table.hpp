@@ -1,4 +1,4 @@
-// What mastic-tune measured on a machine: for each shape of group, collective, wire and size, the time of each
+// What mastic-tune measured on a machine: for each shape of group, collective, memory, wire and size, the time of each
 // candidate and the one chosen. Kept as tuning.json, format 1, with units in its keys.
 #pragma once
 
@@ -57,6 +57,7 @@ struct CollectiveResult {
     comm::Collective collective = comm::Collective::allreduce;
     comm::Wire wire = comm::Wire::exact;
     std::vector<SizeResult> sizes;  // ascending, not empty
+    comm::MemoryKind memory = comm::MemoryKind::host;  // of the buffers: host or device
 
     bool operator==(const CollectiveResult&) const = default;
 };
@@ -65,7 +66,8 @@ struct ShapeResult {
     GroupShape shape;
     std::vector<CollectiveResult> collectives;
 
-    const CollectiveResult* find(comm::Collective collective, comm::Wire wire) const;
+    const CollectiveResult* find(comm::Collective collective, comm::Wire wire,
+                                 comm::MemoryKind memory = comm::MemoryKind::host) const;
     bool operator==(const ShapeResult&) const = default;
 };
 

@@ -35,18 +35,20 @@ class Node {
                     hint.empty() ? "let `mastic-tune run` write the table anew" : hint);
     }
 
-    // This is an object of exactly these keys.
-    void require_keys(std::initializer_list<const char*> keys) const {
+    // This is an object of exactly these keys, and perhaps `optional` ones.
+    void require_keys(std::initializer_list<const char*> keys, std::initializer_list<const char*> optional = {}) const {
         require(json_.is_object(), "is not an object");
         for (const char* key : keys) {
             require(json_.contains(key), std::string("has no key '") + key + "'");
         }
         for (const auto& item : json_.items()) {
-            const bool known =
-                std::ranges::any_of(keys, [&item](const char* key) { return item.key() == key; });
+            const auto is_it = [&item](const char* key) { return item.key() == key; };
+            const bool known = std::ranges::any_of(keys, is_it) || std::ranges::any_of(optional, is_it);
             require(known, "has the unknown key '" + item.key() + "'");
         }
     }
+
+    bool has(const char* key) const { return json_.contains(key); }
 
     Node at(const char* key) const {
         require(json_.is_object() && json_.contains(key), std::string("has no key '") + key + "'");
@@ -209,9 +211,15 @@ SizeResult read_size(const Node& node, Collective collective, Wire wire) {
 }
 
 CollectiveResult read_collective(const Node& node) {
-    node.require_keys({"collective", "wire", "sizes"});
+    node.require_keys({"collective", "wire", "sizes"}, {"memory"});
     CollectiveResult result{
         node.at("collective").named(comm::parse_collective), node.at("wire").named(comm::parse_wire), {}};
+    if (node.has("memory")) {
+        if (node.at("memory").text() != to_string(comm::MemoryKind::device)) {
+            node.at("memory").fail("is not 'device'; without it the buffers are in the host's memory");
+        }
+        result.memory = comm::MemoryKind::device;
+    }
     if (result.wire != Wire::exact && result.collective != Collective::allreduce) {
         node.at("wire").fail("is not exact, and only an allreduce may round");
     }
@@ -237,7 +245,7 @@ ShapeResult read_shape(const Node& node) {
                        {}};
     for (const Node& item : node.at("collectives").items()) {
         CollectiveResult collective = read_collective(item);
-        if (result.find(collective.collective, collective.wire) != nullptr) {
+        if (result.find(collective.collective, collective.wire, collective.memory) != nullptr) {
             item.fail("is there twice");
         }
         result.collectives.push_back(std::move(collective));

@@ -19,6 +19,9 @@ using comm::Wire;
 
 std::string title_of(const CollectiveResult& series) {
     std::string title = comm::to_string(series.collective);
+    if (series.memory == comm::MemoryKind::device) {
+        title += " of device memory";
+    }
     if (series.wire != Wire::exact) {
         title += std::string(" on ") + comm::to_string(series.wire);
     }

@@ -53,9 +53,12 @@ Json to_json(const CollectiveResult& result) {
     for (const SizeResult& size : result.sizes) {
         sizes.push_back(to_json(size));
     }
-    return {{"collective", comm::to_string(result.collective)},
-            {"wire", comm::to_string(result.wire)},
-            {"sizes", std::move(sizes)}};
+    Json json = {{"collective", comm::to_string(result.collective)}, {"wire", comm::to_string(result.wire)}};
+    if (result.memory != comm::MemoryKind::host) {
+        json["memory"] = comm::to_string(result.memory);
+    }
+    json["sizes"] = std::move(sizes);
+    return json;
 }
 
 Json to_json(const ShapeResult& result) {

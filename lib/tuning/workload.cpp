@@ -1,6 +1,7 @@
 #include <mastic/tuning/workload.hpp>
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 namespace mastic::tuning {
@@ -69,68 +70,111 @@ float sum_of_contributions(int ranks, std::size_t index) {
     return sum;
 }
 
-Workload::Workload(comm::Group& group, Collective collective, Bytes size)
-    : group_(group), collective_(collective) {
+comm::BufferView Workload::Buffer::view() const {
+    comm::BufferView view = comm::view_of(values);
+    if (on_device) {
+        view.data = on_device.get();
+        view.memory = comm::MemoryKind::device;
+    }
+    return view;
+}
+
+Workload::Workload(comm::Group& group, Collective collective, Bytes size,
+                   std::shared_ptr<comm::Device> device)
+    : group_(group), collective_(collective), device_(std::move(device)) {
+    if (device_) {
+        stream_ = device_->make_stream();
+    }
     const auto ranks = static_cast<std::size_t>(group.size());
     std::size_t count = std::max<std::size_t>(size.count / sizeof(float), 1);
     if (collective == Collective::reduce_scatter || collective == Collective::allgather) {
         const std::size_t part = std::max<std::size_t>(count / ranks, 1);
         count = part * ranks;
-        part_memory_ = group.allocate(part * sizeof(float));
-        part_ = {static_cast<float*>(part_memory_.get()), part};
+        part_ = make_buffer(part);
     }
-    whole_memory_ = group.allocate(count * sizeof(float));
-    whole_ = {static_cast<float*>(whole_memory_.get()), count};
+    whole_ = make_buffer(count);
+}
+
+Workload::Buffer Workload::make_buffer(std::size_t count) {
+    Buffer buffer;
+    const std::size_t bytes = count * sizeof(float);
+    buffer.memory = group_.allocate(bytes);
+    buffer.values = {static_cast<float*>(buffer.memory.get()), count};
+    if (device_) {
+        buffer.on_device = device_->allocate(bytes);
+    }
+    return buffer;
+}
+
+void Workload::upload() {
+    for (const Buffer* buffer : {&whole_, &part_}) {
+        if (buffer->on_device) {
+            stream_->copy(buffer->on_device.get(), buffer->values.data(), buffer->values.size_bytes());
+            stream_->drain();
+        }
+    }
+}
+
+void Workload::download() {
+    for (const Buffer* buffer : {&whole_, &part_}) {
+        if (buffer->on_device) {
+            stream_->copy(buffer->values.data(), buffer->on_device.get(), buffer->values.size_bytes());
+            stream_->drain();
+        }
+    }
 }
 
 void Workload::fill() {
     constexpr float nothing_yet = -1;
-    std::ranges::fill(whole_, nothing_yet);
-    std::ranges::fill(part_, nothing_yet);
+    std::ranges::fill(whole_.values, nothing_yet);
+    std::ranges::fill(part_.values, nothing_yet);
     switch (collective_) {
         case Collective::allreduce:
         case Collective::reduce_scatter:
-            copy_tile(whole_, 0, tile_of(group_.size(), contribution, group_.rank()));
+            copy_tile(whole_.values, 0, tile_of(group_.size(), contribution, group_.rank()));
             break;
         case Collective::broadcast:
             if (group_.rank() == 0) {
-                copy_tile(whole_, 0, tile_of(1, contribution, 0));
+                copy_tile(whole_.values, 0, tile_of(1, contribution, 0));
             }
             break;
         case Collective::allgather:
-            copy_tile(part_, part_begin(), tile_of(1, contribution, 0));
+            copy_tile(part_.values, part_begin(), tile_of(1, contribution, 0));
             break;
     }
+    upload();
 }
 
 void Workload::clear() {
-    std::ranges::fill(whole_, 0.0F);
-    std::ranges::fill(part_, 0.0F);
+    std::ranges::fill(whole_.values, 0.0F);
+    std::ranges::fill(part_.values, 0.0F);
+    upload();
 }
 
 void Workload::run(const comm::Choice& choice, int turn) {
     const comm::OperationOptions options{.name = comm::to_string(collective_), .choice = &choice};
     switch (collective_) {
         case Collective::allreduce:
-            group_.allreduce(comm::view_of(whole_), comm::ReduceOp::sum, options);
+            group_.allreduce(whole_.view(), comm::ReduceOp::sum, options);
             break;
         case Collective::reduce_scatter:
-            group_.reduce_scatter(comm::view_of(whole_), comm::view_of(part_), comm::ReduceOp::sum, options);
+            group_.reduce_scatter(whole_.view(), part_.view(), comm::ReduceOp::sum, options);
             break;
         case Collective::broadcast:
-            group_.broadcast(comm::view_of(whole_), turn % group_.size(), options);
+            group_.broadcast(whole_.view(), turn % group_.size(), options);
             break;
         case Collective::allgather:
-            group_.allgather(comm::view_of(part_), comm::view_of(whole_), options);
+            group_.allgather(part_.view(), whole_.view(), options);
             break;
     }
 }
 
-bool Workload::is_right() const {
+bool Workload::is_right() {
+    download();
     const bool sums = collective_ == Collective::allreduce || collective_ == Collective::reduce_scatter;
     const bool own_part = collective_ == Collective::reduce_scatter;
     bool right = true;
-    along(own_part ? part_ : whole_, own_part ? part_begin() : 0,
+    along(own_part ? part_.values : whole_.values, own_part ? part_begin() : 0,
           tile_of(sums ? group_.size() : 1, sum_at, 0),
           [&right](std::span<float> is, std::span<const float> should_be) {
               right = right && std::ranges::equal(is, should_be);

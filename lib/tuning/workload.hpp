@@ -9,6 +9,7 @@
 #include <memory>
 #include <span>
 
+#include <mastic/comm/device/device.hpp>
 #include <mastic/comm/group.hpp>
 #include <mastic/comm/plan/algorithms.hpp>
 #include <mastic/comm/selection.hpp>
@@ -22,8 +23,10 @@ float sum_of_contributions(int ranks, std::size_t index);
 
 class Workload {
   public:
-    // Collective. `size` of the whole buffer; of reduce-scatter and allgather at least an element for each rank.
-    Workload(comm::Group& group, comm::Collective collective, Bytes size);
+    // Collective. `size` of the whole buffer; of reduce-scatter and allgather at least an element for each rank. `device`: where
+    // the buffers are, that of the group's options; null: in the host's memory.
+    Workload(comm::Group& group, comm::Collective collective, Bytes size,
+             std::shared_ptr<comm::Device> device = nullptr);
 
     void fill();
     void clear();
@@ -31,19 +34,29 @@ class Workload {
     // modulo the ranks: the same root again and again would run ahead of the others, and a rate be measured instead of
     // a time.
     void run(const comm::Choice& choice, int turn = 0);
-    bool is_right() const;  // after fill() and one run() with turn 0
+    bool is_right();  // after fill() and one run() with turn 0
 
-    Bytes bytes() const { return Bytes{whole_.size_bytes()}; }
+    Bytes bytes() const { return Bytes{whole_.values.size_bytes()}; }
 
   private:
-    std::size_t part_begin() const { return part_.size() * static_cast<std::size_t>(group_.rank()); }
+    // A buffer of the operation: its content on the host, and its place on the device if it is there.
+    struct Buffer {
+        std::shared_ptr<void> memory;
+        std::span<float> values;
+        std::shared_ptr<void> on_device;
+        comm::BufferView view() const;
+    };
+    Buffer make_buffer(std::size_t count);
+    void upload();
+    void download();
+    std::size_t part_begin() const { return part_.values.size() * static_cast<std::size_t>(group_.rank()); }
 
     comm::Group& group_;
     comm::Collective collective_;
-    std::shared_ptr<void> whole_memory_;
-    std::shared_ptr<void> part_memory_;
-    std::span<float> whole_;
-    std::span<float> part_;  // of this rank; empty where the collective has none
+    std::shared_ptr<comm::Device> device_;
+    std::unique_ptr<comm::CopyStream> stream_;  // null without a device
+    Buffer whole_;
+    Buffer part_;  // of this rank; empty where the collective has none
 };
 
 }  // namespace mastic::tuning

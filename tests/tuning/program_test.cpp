@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <mastic/comm/cuda/device.hpp>
 #include <mastic/core/command.hpp>
 #include <mastic/core/file.hpp>
 #include <mastic/tuning/table.hpp>
@@ -79,6 +80,19 @@ TEST_F(Tuned, TheRunWroteRowsForEveryCollective) {
     EXPECT_THAT(written.machine.mpi, HasSubstr("MPICH"));
     EXPECT_NO_THROW(written.require_machine(this_machine(written.machine.mpi)));
     EXPECT_NE(written.selection_for({1, 2}).selection, nullptr);
+}
+
+TEST(DeviceMemory, IsMeasuredOrRefusedWithOneClearError) {
+    const test::TempDir dir;
+    const ProgramResult run = tune_on(2, small_run(dir / "tuning.json", {"--tune.memory", "device"}));
+    if (comm::cuda_devices() > 0) {
+        EXPECT_EQ(run.exit_code, 0) << run.text;
+        EXPECT_THAT(read_text_file(dir / "tuning.json"), HasSubstr("\"memory\": \"device\""));
+    } else {
+        EXPECT_EQ(run.exit_code, 4) << run.text;
+        EXPECT_THAT(run.text, HasSubstr("hint: "));
+        EXPECT_TRUE(dir.names().empty());
+    }
 }
 
 TEST_F(Tuned, ShowAndReportNeedNoRanks) {

@@ -3,6 +3,7 @@
 
 #include <mastic/tuning/sweep.hpp>
 
+#include "comm/device/fake_device.hpp"
 #include "comm/mpi/session_fixture.hpp"
 
 namespace mastic::tuning {
@@ -87,6 +88,29 @@ TEST_F(OnRanks, EveryCandidateOfEveryCollectiveIsRight) {
                     << comm::to_string(collective) << ": " << comm::to_string(choice);
             }
         }
+    }
+}
+
+TEST_F(OnRanks, CandidatesForDeviceMemoryAreRightAndHaveTheirRows) {
+    const auto device = std::make_shared<test::FakeDevice>();
+    comm::GroupOptions group_options = all_transports();
+    group_options.device = device;
+    group_options.staging.chunk = Bytes{16u << 10};
+    const auto group = session().make_group(group_options);
+    Measurement measurement(*group, *agreement_, comm::Clock::now());
+    SweepOptions options = small_sweep();
+    options.memories = {comm::MemoryKind::device};
+    options.device = device;
+    const std::vector<GroupShape> shapes = {shape_};
+    const std::vector<Cell> cells = cells_of(shapes, options);
+    const TimePlan time(std::vector<double>(cells.size(), 1.0), Seconds{15});
+    const ShapeSweep sweep = sweep_shape(measurement, *group, cells, 0, time, options);
+    EXPECT_EQ(sweep.wrong, 0);
+    EXPECT_GT(device->copies(), 0);
+    for (const Collective collective : comm::collectives) {
+        EXPECT_NE(sweep.result.find(collective, Wire::exact, comm::MemoryKind::device), nullptr)
+            << comm::to_string(collective);
+        EXPECT_EQ(sweep.result.find(collective, Wire::exact), nullptr);
     }
 }
 

@@ -32,6 +32,19 @@ TEST(CellsOf, GoThroughShapesThenCollectivesThenSizesAndRoundOnlyAllreduce) {
     EXPECT_EQ(to_string(cells[2]), "2 nodes x 2 ranks, allreduce on bfloat16, 64");
 }
 
+TEST(CellsOf, MeasureEachMemoryOfAShapeBeforeTheNextShape) {
+    SweepOptions options;
+    options.collectives = {Collective::allreduce};
+    options.sizes = {Bytes{64}};
+    options.memories = {comm::MemoryKind::host, comm::MemoryKind::device};
+    const std::vector<GroupShape> shapes = {{2, 2}, {1, 2}};
+    const std::vector<Cell> cells = cells_of(shapes, options);
+    ASSERT_EQ(cells.size(), 4u);
+    EXPECT_EQ(cells[1].memory, comm::MemoryKind::device);
+    EXPECT_EQ(cells[1].shape, (GroupShape{2, 2}));
+    EXPECT_EQ(to_string(cells[1]), "2 nodes x 2 ranks, allreduce of device memory, 64");
+}
+
 class ContributionsOf : public testing::TestWithParam<int> {};
 INSTANTIATE_TEST_SUITE_P(, ContributionsOf, testing::Values(1, 2, 3, 17, 128, 129, 1000));
 

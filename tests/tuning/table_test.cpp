@@ -47,7 +47,31 @@ TEST(TuningTable, KeysCarryTheirUnits) {
     EXPECT_TRUE(first_size(json)["candidates"][0].contains("median_us"));
 }
 
+// Tables without such rows stay as they were, for programs that do not know them.
+TEST(TuningTable, DeviceMemoryHasRowsOfItsOwn) {
+    TuningTable table = sample_table();
+    EXPECT_EQ(table.to_json().find("memory"), std::string::npos);
+    CollectiveResult series = table.shapes[0].collectives[0];
+    series.memory = comm::MemoryKind::device;
+    for (SizeResult& size : series.sizes) {
+        size.candidates.resize(1);
+        size.candidates.front().verdict = Verdict::chosen;
+    }
+    set_limits(series.sizes);
+    table.shapes[0].collectives.push_back(series);
+    EXPECT_EQ(TuningTable::parse(table.to_json(), "t.json"), table);
+    const auto selection = table.selection_for(table.shapes[0].shape).selection;
+    const auto algorithm = [&](comm::MemoryKind memory) {
+        return selection->find(Collective::allreduce, Bytes{1u << 30}, memory)->algorithm;
+    };
+    EXPECT_EQ(algorithm(comm::MemoryKind::host), "ring");
+    EXPECT_EQ(algorithm(comm::MemoryKind::device), "recursive-doubling");
+    EXPECT_EQ(cost_samples(table.shapes).size(), cost_samples(sample_table().shapes).size());
+}
+
 TEST(TuningTable, NamesFileAndKeyOfWhatIsWrong) {
+    expect_refused("collectives[0].memory is not 'device'",
+                   [](Json& json) { json["shapes"][0]["collectives"][0]["memory"] = "disk"; });
     expect_refused("t.json: format is 2, and this program reads 1", [](Json& json) { json["format"] = 2; });
     expect_refused("t.json: machine.cores", [](Json& json) { json["machine"]["cores"] = -1; });
     expect_refused("machine has no key 'cpu'", [](Json& json) { json["machine"].erase("cpu"); });

@@ -6,6 +6,8 @@
 
 #include <spdlog/spdlog.h>
 
+#include <mastic/comm/cuda/device.hpp>
+#include <mastic/comm/together.hpp>
 #include <mastic/core/agreed_error.hpp>
 #include <mastic/job/batch/srun_mpi.hpp>
 
@@ -33,6 +35,7 @@ JobRanks::JobRanks(comm::MpiSession& session, const CommandContext& context)
         spdlog::warn(
             "there are fewer cores than ranks: the times are those of ranks that wait for each other's turn");
     }
+    open_device(context);
     open_transports(context);
 }
 
@@ -67,6 +70,15 @@ void JobRanks::compare_machines() {
     }
 }
 
+// Ranks of a node take its GPUs in turn.
+void JobRanks::open_device(const CommandContext& context) {
+    if (std::ranges::count(context.options.memory, "device") > 0) {
+        comm::run_together(*control_, [this] {
+            device_ = comm::open_cuda_device(session_.local_rank() % std::max(comm::cuda_devices(), 1));
+        });
+    }
+}
+
 // Shared memory comes by itself where a part is on one node; MPI messages cost nothing to have.
 void JobRanks::open_transports(const CommandContext& context) {
     for (const std::string& name : context.options.transports) {
@@ -77,7 +89,8 @@ void JobRanks::open_transports(const CommandContext& context) {
         .network = context.options.network,
         .poll = comm::parse_poll_policy(context.options.poll),
         .limits = {.stall_report = context.options.timeout, .timeout = context.options.timeout},
-        .also_open = {TransportKind::mpi}};
+        .also_open = {TransportKind::mpi},
+        .device = device_};
     const bool tcp = std::ranges::count(transports_, TransportKind::tcp) > 0 &&
                      (whole_.nodes > 1 || transports_.size() == 1);
     if (tcp) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include <mastic/comm/device/device.hpp>
 #include <mastic/comm/mpi/session.hpp>
 #include <mastic/tuning/candidates.hpp>
 #include <mastic/tuning/command/command_context.hpp>
@@ -33,6 +34,8 @@ class JobRanks {
     const std::vector<comm::TransportKind>& transports() const { return transports_; }
     const Machine& machine() const { return machine_; }  // of rank 0's node
     comm::Group& control() { return *control_; }
+    // This rank's GPU; null unless the options measure device memory.
+    const std::shared_ptr<comm::Device>& device() const { return device_; }
 
     // The first ranks of the first nodes. Null groups on the other ranks.
     RankPart part(const GroupShape& shape);
@@ -43,6 +46,7 @@ class JobRanks {
 
   private:
     void place();
+    void open_device(const CommandContext& context);
     void open_transports(const CommandContext& context);
     void compare_machines();
 
@@ -50,6 +54,7 @@ class JobRanks {
     std::unique_ptr<comm::Group> control_;  // never spins
     std::unique_ptr<comm::Group> world_;    // with transports
     std::vector<comm::TransportKind> transports_;
+    std::shared_ptr<comm::Device> device_;
     std::vector<int> ranks_of_node_;  // descending: by node, its number of ranks
     int node_place_ = 0;              // of this node, in that order
     GroupShape whole_;

@@ -55,6 +55,11 @@ class Run {
         options.sizes = sizes_between(given.smallest, given.largest, given.factor);
         options.limits = candidate_limits(given, ranks_.transports());
         options.rules.most = given.repetitions;
+        options.memories.clear();
+        for (const std::string& name : given.memory) {
+            options.memories.push_back(name == "device" ? comm::MemoryKind::device : comm::MemoryKind::host);
+        }
+        options.device = ranks_.device();
         return options;
     }
 

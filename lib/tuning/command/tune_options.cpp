@@ -58,6 +58,10 @@ void declare_what(Schema& schema, TuneOptions& options) {
                 "where it asks "
                 "for that wire")
         .choices({"bfloat16", "float16"});
+    schema
+        .option("tune.memory", options.memory,
+                "where the buffers are; device: on the GPU of each rank, from which they pass through the host")
+        .choices({"host", "device"});
 }
 
 void declare_how(Schema& schema, TuneOptions& options) {

@@ -25,6 +25,7 @@ struct TuneOptions {
     std::vector<Bytes> segments{Bytes{64u << 10}, Bytes{256u << 10}, Bytes{4u << 20}};
     std::vector<int> depths{2, 8};
     std::vector<std::string> wire;
+    std::vector<std::string> memory{"host"};
     std::string network = "auto";
     std::string poll = "auto";
     int repetitions = 30;

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <string_view>
 
 #include <mastic/core/file.hpp>
+#include <mastic/report/statistics.hpp>
 
 namespace mastic::bench {
 
@@ -29,6 +31,16 @@ BenchOptions parse_bench_options(int argc, char** argv) {
 BenchResult share_result(std::string name, double right, double total, std::string total_name) {
     const double ratio = total > 0 ? right / total : 0;
     return {std::move(name), right, total, std::move(total_name), ratio, ratio, ratio, "count"};
+}
+
+BenchResult compare(std::string name, const std::vector<double>& ours, const std::vector<double>& peer,
+                    std::string peer_name, std::string unit) {
+    using mastic::report::median;
+    using mastic::report::quantile;
+    std::vector<double> ratios(ours.size());
+    std::ranges::transform(ours, peer, ratios.begin(), std::divides{});
+    return {std::move(name),  median(ours),           median(peer),           std::move(peer_name),
+            median(ratios),   quantile(ratios, 0.25), quantile(ratios, 0.75), std::move(unit)};
 }
 
 void report(const std::vector<BenchResult>& results, const BenchOptions& options) {

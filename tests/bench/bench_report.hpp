@@ -32,6 +32,10 @@ struct BenchResult {
 // A count out of a total: ratio 1 means all.
 BenchResult share_result(std::string name, double right, double total, std::string total_name);
 
+// `ours` and `peer` hold one number a repetition, in the same order: ratios are taken inside a repetition.
+BenchResult compare(std::string name, const std::vector<double>& ours, const std::vector<double>& peer,
+                    std::string peer_name, std::string unit);
+
 // The table, then the JSON array, written atomically, if asked for.
 void report(const std::vector<BenchResult>& results, const BenchOptions& options);
 

@@ -1,16 +1,11 @@
 #include <array>
 #include <cerrno>
-#include <chrono>
 #include <cstring>
-#include <ctime>
 #include <optional>
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <nlohmann/json.hpp>
 
 #include <mastic/core/error.hpp>
 #include <mastic/core/file.hpp>
@@ -49,57 +44,7 @@ void make_directory(const fs::path& path) {
     }
 }
 
-std::string describe(const RunOwner& owner) {
-    const auto process =
-        "pid " + std::to_string(owner.pid) + " on node " + owner.host + " since " + owner.since;
-    return owner.job_id.empty() ? process : "job " + owner.job_id + " (" + process + ")";
-}
-
-void write_owner(const fs::path& path, const RunOwner& owner) {
-    const nlohmann::json content = {
-        {"host", owner.host}, {"pid", owner.pid}, {"job_id", owner.job_id}, {"since", owner.since}};
-    write_file_atomically(path, content.dump(2) + "\n");
-}
-
-// Between the other's lock and its owner file, or if that file is damaged, the owner is not known.
-std::optional<RunOwner> read_owner(const fs::path& path) {
-    try {
-        const auto content = nlohmann::json::parse(read_text_file(path));
-        return RunOwner{content.at("host"), content.at("pid"), content.at("job_id"), content.at("since")};
-    } catch (const std::exception&) {
-        return std::nullopt;
-    }
-}
-
-[[noreturn]] void refuse(const RunDirectory& directory) {
-    const auto owner = read_owner(directory.owner_file());
-    const std::string end_it =
-        owner && !owner->job_id.empty() ? ", end it with `scancel " + owner->job_id + "`," : "";
-    throw Error(ExitCode::io,
-                "the run directory " + directory.path().string() + " is in use by " +
-                    (owner ? describe(*owner) : "another process"),
-                "wait until it has ended" + end_it + " or name another run directory");
-}
-
 }  // namespace
-
-RunOwner this_process(const std::string& host, const std::string& job_id) {
-    const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
-    std::tm parts = {};
-    localtime_r(&now, &parts);
-    std::array<char, 32> since = {};
-    std::strftime(since.data(), since.size(), "%Y-%m-%dT%H:%M:%S%z", &parts);
-    return {host, getpid(), job_id, since.data()};
-}
-
-RunLock::RunLock(Descriptor descriptor, fs::path owner_file)
-    : descriptor_(std::move(descriptor)), owner_file_(std::move(owner_file)) {}
-
-RunLock::~RunLock() {
-    if (descriptor_.valid()) {
-        unlink(owner_file_.c_str());
-    }
-}
 
 RunDirectory RunDirectory::create_or_open(const fs::path& path) {
     auto normal = fs::absolute(path).lexically_normal();
@@ -112,30 +57,13 @@ RunDirectory RunDirectory::create_or_open(const fs::path& path) {
     return directory;
 }
 
-RunLock RunDirectory::lock(const RunOwner& owner) const {
-    // Close on exec: a program started by this one must not hold the lock after our end.
-    Descriptor descriptor(open(lock_file().c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
-    if (!descriptor.valid()) {
-        fail("open", lock_file(), errno);
-    }
-    if (flock(descriptor.get(), LOCK_EX | LOCK_NB) != 0) {
-        if (errno == EWOULDBLOCK) {
-            refuse(*this);
-        }
-        fail("lock", lock_file(), errno, "the file system must support flock (Lustre: mount option `flock`)");
-    }
-    RunLock held(std::move(descriptor), owner_file());
-    write_owner(owner_file(), owner);
-    return held;
+OwnedPlace RunDirectory::place() const {
+    return {"the run directory " + path().string(), "name another run directory", lock_file(), owner_file()};
 }
 
-std::optional<RunOwner> RunDirectory::current_owner() const {
-    const Descriptor descriptor(open(lock_file().c_str(), O_RDONLY | O_CLOEXEC));
-    if (!descriptor.valid() || flock(descriptor.get(), LOCK_SH | LOCK_NB) == 0 || errno != EWOULDBLOCK) {
-        return std::nullopt;
-    }
-    return read_owner(owner_file()).value_or(RunOwner{"an unknown node", 0, "", ""});
-}
+RunLock RunDirectory::lock(const RunOwner& owner) const { return OwnerLock(place(), owner); }
+
+std::optional<RunOwner> RunDirectory::current_owner() const { return job::current_owner(place()); }
 
 fs::path RunDirectory::log_file(int rank) const {
     return logs() / ("rank-" + std::to_string(rank) + ".log");

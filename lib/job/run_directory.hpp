@@ -6,35 +6,12 @@
 #include <string>
 
 #include <mastic/core/bytes.hpp>
-#include <mastic/core/descriptor.hpp>
+#include <mastic/job/owner_lock.hpp>
 
 namespace mastic::job {
 
-// Who holds a run directory, as owner.json says it.
-struct RunOwner {
-    std::string host;
-    long pid = 0;
-    std::string job_id;  // empty outside of Slurm
-    std::string since;   // local time, ISO 8601
-};
-
-RunOwner this_process(const std::string& host, const std::string& job_id);
-
-// Exclusive ownership until destruction or death: an flock on the file `lock`, which the kernel releases with
-// the process, so nothing stale can remain.
-class RunLock {
-  public:
-    RunLock(RunLock&&) noexcept = default;
-    RunLock& operator=(RunLock&&) = delete;
-    ~RunLock();
-
-  private:
-    friend class RunDirectory;
-    RunLock(Descriptor descriptor, std::filesystem::path owner_file);
-
-    Descriptor descriptor_;
-    std::filesystem::path owner_file_;
-};
+using RunOwner = Owner;
+using RunLock = OwnerLock;
 
 class RunDirectory {
   public:
@@ -70,6 +47,8 @@ class RunDirectory {
     std::filesystem::path crash_file(int rank) const;
 
   private:
+    OwnedPlace place() const;
+
     std::filesystem::path path_;
 };
 

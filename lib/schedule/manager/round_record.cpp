@@ -13,9 +13,9 @@ void record_fields(Record& record, Field&& field) {
     field("idle", record.idle);
     field("waits_for", record.waits_for);
     field("problem", record.problem);
-    field("node_seconds", record.node_seconds);
-    field("node_seconds_today", record.node_seconds_today);
-    field("today_s", record.today_s);
+    field("node_seconds", record.used.node_seconds);
+    field("node_seconds_today", record.used.node_seconds_today);
+    field("today_s", record.used.today_s);
 }
 
 }  // namespace

@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include <mastic/schedule/manager/budget.hpp>
+
 namespace mastic::schedule {
 
 struct RoundRecord {
@@ -14,9 +16,7 @@ struct RoundRecord {
     int idle = 0;                        // of them, without its pilots
     std::vector<std::string> waits_for;  // "12 pilots are pending", "no node is idle"
     std::string problem;                 // why Slurm could not be asked or a decision failed; empty: nothing
-    double node_seconds = 0;             // that all pilots have had so far
-    double node_seconds_today = 0;
-    double today_s = 0;  // midnight (UTC) before this round
+    BudgetUse used;                      // by all pilots so far
 };
 
 std::string to_json(const RoundRecord& record);

@@ -56,7 +56,7 @@ class Replay {
 
     ReplayJob next_job() {
         const JobId id = next_id_++;
-        const Training training = training_of(workload_, id);
+        const WorkloadItem training = training_of(workload_, id);
         const NamedCurve& curve = workload_.curves[training.curve];
         return ReplayJob(id, training.work, curve.curve, relative_[training.curve], workload_.least,
                          options_.costs);

@@ -13,10 +13,10 @@ double normal_draw(std::uint64_t seed, std::uint64_t counter) {
     return radius * std::cos(2 * std::numbers::pi * random.uniform());
 }
 
-Training training_of(const Workload& workload, std::int64_t n) {
+WorkloadItem training_of(const Workload& workload, std::int64_t n) {
     const auto number = static_cast<std::uint64_t>(n);
     CounterRandom random(CounterRandom::derive(workload.seed, 2 * number));
-    Training training;
+    WorkloadItem training;
     training.curve = random.below(workload.curves.size());
     training.work =
         workload.median_work * std::exp(workload.spread * normal_draw(workload.seed, 2 * number + 1));

@@ -19,13 +19,13 @@ struct Workload {
     std::uint64_t seed = 1;
 };
 
-struct Training {
+struct WorkloadItem {
     std::size_t curve = 0;
     double work = 0;  // node-seconds of one node
 };
 
 // The n-th of the queue, a function of the seed and n alone.
-Training training_of(const Workload& workload, std::int64_t n);
+WorkloadItem training_of(const Workload& workload, std::int64_t n);
 
 // Standard normal, from two uniform draws (Box and Muller 1958).
 double normal_draw(std::uint64_t seed, std::uint64_t counter);

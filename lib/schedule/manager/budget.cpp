@@ -103,22 +103,22 @@ QosLimits ask_qos_limits(const std::string& qos, const CommandRunner& run, std::
 }
 
 Allowance allowance(const BudgetOptions& options, const BudgetUse& use, const QosLimits& limits,
-                    int other_jobs, double reaction_s) {
+                    const PilotsNow& now) {
     Allowance allowed{no_limit, ""};
     if (options.most_pilots > 0) {
         take(allowed, options.most_pilots, "budget.most_pilots");
     }
     const auto hours = [&](double granted, double used_s, const char* when) {
         if (granted > 0) {
-            take(allowed, (granted * hour_s - used_s) / std::max(reaction_s, 1.0),
-                 of_hours(used_s, granted, when));
+            const double left_s = granted * hour_s - used_s - now.pilots * now.leaving_s;
+            take(allowed, left_s / std::max(now.round_s, 1.0), of_hours(used_s, granted, when));
         }
     };
     hours(options.node_hours, use.node_seconds, "");
     hours(options.node_hours_per_day, use.node_seconds_today, " today");
     const auto qos = [&](const std::optional<int>& most, const char* what) {
         if (most) {
-            take(allowed, *most - other_jobs, "the QOS allows " + std::to_string(*most) + " " + what);
+            take(allowed, *most - now.other_jobs, "the QOS allows " + std::to_string(*most) + " " + what);
         }
     };
     qos(limits.jobs, "running jobs");

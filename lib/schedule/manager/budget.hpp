@@ -47,9 +47,16 @@ struct Allowance {
     std::string reason;  // what limits them, for people: "budget.most_pilots"; empty: nothing
 };
 
-// `other_jobs`: of the same user in the same QOS, that are no pilots. `reaction_s`: how long a pilot goes on at most after
-// the last node-second of the budget was spent unless it is told now; so many node-seconds are kept back for each.
+struct PilotsNow {
+    int pilots = 0;         // that exist
+    int other_jobs = 0;     // of the same user in the same QOS
+    double round_s = 10;    // until the next look
+    double leaving_s = 30;  // a pilot that is told to go may take so long
+};
+
+// At each look all pilots must still be able to leave, and those that stay to go on until the next look: then a budget of
+// node-hours is never exceeded by pilots that obey.
 Allowance allowance(const BudgetOptions& options, const BudgetUse& use, const QosLimits& limits,
-                    int other_jobs, double reaction_s);
+                    const PilotsNow& now);
 
 }  // namespace mastic::schedule

@@ -68,15 +68,27 @@ const PolicyRun& shown_run(const SimulationReport& report) {
     return own != nullptr ? *own : report.runs.back();
 }
 
+struct TimeUnit {
+    const char* name;
+    double seconds;
+};
+
+TimeUnit unit_of(const IdleTrace& trace) {
+    return trace.end < 2 * hour    ? TimeUnit{"minutes", 60}
+           : trace.end < 48 * hour ? TimeUnit{"hours", hour}
+                                   : TimeUnit{"days", 24 * hour};
+}
+
 report::LinePlot progress_plot(const SimulationReport& report) {
     report::LinePlot plot;
     plot.title = "Progress";
-    plot.x = {.label = "days", .low = {}, .high = {}};
+    const TimeUnit unit = unit_of(report.log->trace);
+    plot.x = {.label = unit.name, .low = {}, .high = {}};
     plot.y = {.label = "node-hours of one node", .low = 0.0, .high = {}};
     for (const PolicyRun& run : report.runs) {
         report::Series line{.label = run.kind->name, .x = {}, .y = {}};
         for (const ReplaySample& sample : run.result.samples) {
-            line.x.push_back(sample.time / 86'400);
+            line.x.push_back(sample.time / unit.seconds);
             line.y.push_back(sample.progress / hour);
         }
         plot.series.push_back(std::move(line));
@@ -89,14 +101,15 @@ report::LinePlot nodes_plot(const SimulationReport& report) {
     const PolicyRun& run = shown_run(report);
     report::LinePlot plot;
     plot.title = std::string("Idle nodes, and those filled by ") + run.kind->name;
-    plot.x = {.label = "days", .low = {}, .high = {}};
+    const TimeUnit unit = unit_of(report.log->trace);
+    plot.x = {.label = unit.name, .low = {}, .high = {}};
     plot.y = {.label = "nodes", .whole = true, .low = 0.0, .high = {}};
     report::Series idle{.label = "idle", .x = {}, .y = {}, .mark = report::Mark::step};
     report::Series held{.label = "filled", .x = {}, .y = {}, .mark = report::Mark::step};
     for (const ReplaySample& sample : run.result.samples) {
-        idle.x.push_back(sample.time / 86'400);
+        idle.x.push_back(sample.time / unit.seconds);
         idle.y.push_back(sample.idle);
-        held.x.push_back(sample.time / 86'400);
+        held.x.push_back(sample.time / unit.seconds);
         held.y.push_back(sample.held);
     }
     plot.series = {std::move(idle), std::move(held)};
@@ -119,17 +132,25 @@ report::Svg waste_chart(const SimulationReport& report) {
     return to_svg(chart);
 }
 
-report::Svg node_chart(const PolicyRun& run) {
+// The name that was given to this number; without names "node 3".
+std::string name_of(const std::vector<std::string>& names, std::int64_t number, const char* noun) {
+    const auto index = static_cast<std::size_t>(number);
+    return index < names.size() ? names[index] : noun + (" " + std::to_string(number));
+}
+
+report::Svg node_chart(const PolicyRun& run, const LiveNotes& notes) {
     report::GanttChart chart;
     chart.title = std::string("Nodes filled by ") + run.kind->name;
     chart.kinds = {"computing", "starting", "unused"};
+    int last = -1;
     for (const NodeSpan& span : run.result.spans) {
-        const std::string label = "node " + std::to_string(span.node);
-        if (chart.rows.empty() || chart.rows.back().label != label) {
-            chart.rows.push_back({label, {}});
+        if (span.node != last) {
+            chart.rows.push_back({name_of(notes.nodes, span.node, "node"), {}});
+            last = span.node;
         }
-        chart.rows.back().intervals.push_back({span.begin, span.end, static_cast<int>(span.kind),
-                                               span.job >= 0 ? "job " + std::to_string(span.job) : "unused"});
+        chart.rows.back().intervals.push_back(
+            {span.begin, span.end, static_cast<int>(span.kind),
+             span.job >= 0 ? name_of(notes.jobs, span.job, "job") : "unused"});
     }
     return to_svg(chart);
 }
@@ -151,6 +172,17 @@ std::vector<report::Tile> tiles_of(const SimulationReport& report) {
                          "over jobs of a fixed size"});
     }
     return tiles;
+}
+
+void add_pictures(report::HtmlPage& page, const SimulationReport& report, const LiveNotes& notes) {
+    page.plots({waste_chart(report)});
+    page.section("Over time");
+    page.plots({to_svg(progress_plot(report)), to_svg(nodes_plot(report))});
+    if (const PolicyRun& run = shown_run(report); !run.result.spans.empty()) {
+        page.section("Nodes being filled");
+        page.note("Some of the nodes, in a part of the time; blank: somebody else's job runs there.");
+        page.plots({node_chart(run, notes)});
+    }
 }
 
 std::vector<std::vector<std::string>> policy_rows(const SimulationReport& report) {
@@ -226,18 +258,24 @@ std::string simulation_page(const SimulationReport& report) {
     page.table({header, rows_of(report.runs), {1, 2, 3, 4, 5, 6, 7, 8}});
     page.details("What the policies are",
                  report::HtmlTable{{"policy", "what it does"}, policy_rows(report), {}});
-    page.plots({waste_chart(report)});
-    page.section("Over time");
-    page.plots({to_svg(progress_plot(report)), to_svg(nodes_plot(report))});
-    if (const PolicyRun& run = shown_run(report); !run.result.spans.empty()) {
-        page.section("Nodes being filled");
-        page.note("Some of the nodes, in a part of the log; blank: somebody else's job runs there.");
-        page.plots({node_chart(run)});
-    }
+    add_pictures(page, report, {});
     if (report.log->odd.count() > 0) {
         page.details(grouped(static_cast<std::int64_t>(report.log->odd.count())) + " odd rows were left out",
                      report.log->odd.text(200));
     }
+    return page.str();
+}
+
+std::string live_page(const SimulationReport& report, const LiveNotes& notes) {
+    report::HtmlPage page("Filling idle nodes", report.log_name + ": " + describe(report.log->trace));
+    page.tiles(tiles_of(report));
+    page.note(notes.definitions);
+    page.section("Trainings");
+    page.table(notes.trainings);
+    page.section("Node-hours");
+    page.table({header, rows_of(report.runs), {1, 2, 3, 4, 5, 6, 7, 8}});
+    add_pictures(page, report, notes);
+    page.details("What happened", notes.happened);
     return page.str();
 }
 

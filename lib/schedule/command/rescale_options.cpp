@@ -117,6 +117,7 @@ void declare_rescale_options(Schema& schema, RescaleOptions& options) {
     declare_simulation(schema, options);
     declare_costs(schema, options);
     declare_view(schema, options);
+    declare_desk_options(schema, options.desk);
 }
 
 }  // namespace mastic::schedule

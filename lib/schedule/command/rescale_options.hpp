@@ -6,6 +6,7 @@
 
 #include <mastic/config/schema.hpp>
 #include <mastic/core/duration.hpp>
+#include <mastic/schedule/command/desk_options.hpp>
 #include <mastic/schedule/simulation.hpp>
 #include <mastic/schedule/site_log.hpp>
 
@@ -40,6 +41,8 @@ struct RescaleOptions {
     Seconds live_leave{2};
 
     std::string view_partition;  // "": all
+
+    DeskOptions desk;
 
     bool strict = false;
 

@@ -13,8 +13,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int largest = 4'096;
-
 template <class Order, class Field>
 void order_fields(Order& order, Field&& field) {
     field("name", order.name);
@@ -80,8 +78,8 @@ void declare_training_order(config::Schema& schema, TrainingOrder& order) {
     schema.option("training.name", order.name, "what to call it; empty: as its configuration");
     schema.option("training.run_dir", order.run_directory, "empty: run.dir of its configuration")
         .metavar("DIR");
-    schema.option("training.min_nodes", order.least, "with fewer it does not run").range(1, largest);
-    schema.option("training.max_nodes", order.most, "more do not help it").range(1, largest);
+    schema.option("training.min_nodes", order.least, "with fewer it does not run").range(1, most_nodes_of_a_training);
+    schema.option("training.max_nodes", order.most, "more do not help it").range(1, most_nodes_of_a_training);
     schema
         .option("training.weight", order.weight,
                 "what a sample of it counts, against one of a training of weight 1")

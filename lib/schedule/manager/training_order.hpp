@@ -11,6 +11,8 @@
 
 namespace mastic::schedule {
 
+inline constexpr int most_nodes_of_a_training = 4'096;
+
 struct TrainingOrder {
     std::string name;           // empty: the configuration's file name
     std::string config;         // of mastic-train

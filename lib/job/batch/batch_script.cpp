@@ -84,7 +84,7 @@ constexpr const char* mps_start =
     R"(mastic-mps --ranks-per-gpu auto --srun-mpi "$mpi" -- mastic-train "${run[@]}")";
 
 // `wait` ends early, with the number of the signal, whenever a trap runs; asked again it gives the code of srun.
-constexpr const char* train_work = R"(
+constexpr const char* run_ranks = R"(
 started=$(date +%s)
 @MPI@
 @START@ &
@@ -96,9 +96,20 @@ while [ -n "$interrupted" ]; do # a signal ends `wait`, but not the ranks
   interrupted=
   wait "$ranks" && code=0 || code=$?
 done
+)";
 
+constexpr const char* settle = R"(
 # Completes run.json, submits this script again if the run has stopped with a checkpoint, and ends with the run's code.
 exec mastic-train settle "${run[@]}" "$code" "$started" "$signal" -- "$0" "$@"
+)";
+
+// The manager that submitted this job looks for the file when the job is gone.
+constexpr const char* leave_code = R"(
+echo "ended after $(($(date +%s) - started)) s with code $code"
+end=@CODE_FILE_PREFIX@$SLURM_JOB_ID
+echo "$code" >"$end.tmp"
+mv "$end.tmp" "$end.code"
+exit "$code"
 )";
 
 constexpr const char* tune_work = R"(
@@ -205,7 +216,8 @@ std::string directives(const BatchRequest& request, const Work& work) {
     }
     lines.add("--output", work.log);
     lines.add("--open-mode=append");
-    lines.add(request.work == BatchWork::tune ? "--no-requeue" : "--requeue");
+    const bool once = request.work == BatchWork::tune || !request.code_file_prefix.empty();
+    lines.add(once ? "--no-requeue" : "--requeue");
     for (const std::string& line : options.extra) {
         lines.add(line);
     }
@@ -238,10 +250,12 @@ std::string batch_script(const BatchRequest& request) {
     const std::string& mpi = request.options.mpi;
     // Arguments that were found out before name the directory already.
     const bool names_run = request.work == BatchWork::pilot && !request.arguments.empty();
-    std::string body = request.work == BatchWork::tune ? tune_work
-                                                       : std::string("\n") + (names_run ? train_arguments : work.arguments) +
-                                                             "\n" + train_work;
+    std::string body = request.work == BatchWork::tune
+                           ? std::string(tune_work)
+                           : std::string("\n") + (names_run ? train_arguments : work.arguments) + "\n" + run_ranks +
+                                 (request.code_file_prefix.empty() ? settle : leave_code);
     replace_all(body, "@START@", request.work == BatchWork::mps ? mps_start : train_start);
+    replace_all(body, "@CODE_FILE_PREFIX@", shell_word(request.code_file_prefix));
     replace_all(body, "@MPI@",
                 mpi == "auto" ? std::string("mpi=$(") + work.program + " --print-mpi)" : "mpi=" + mpi);
     replace_all(body, "@ARGUMENTS@", shell_text(request.arguments) + (request.arguments.empty() ? "" : " "));

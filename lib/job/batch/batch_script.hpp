@@ -24,6 +24,9 @@ struct BatchRequest {
     std::string program_directory;       // empty: the script looks for it
     std::string working_directory;       // empty: where sbatch is called
     std::vector<std::string> notes;      // comments at the top
+    // Of a pilot that somebody else watches: it does not come again by itself, and leaves the code of its end in the file
+    // PREFIX + job id + ".code". Empty: `mastic-train settle` decides.
+    std::string code_file_prefix;
 };
 
 // Bash, with all options of sbatch; each of its decisions is one of `mastic-train settle`.

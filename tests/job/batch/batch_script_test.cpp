@@ -58,6 +58,26 @@ std::string complaints(const std::vector<std::string>& tool, const std::string& 
                                  : std::to_string(result.exit_code) + ": " + result.output + result.error;
 }
 
+TEST(BatchScript, OfAWatchedPilotLeavesItsCodeAndDoesNotComeAgain) {
+    const test::TempDir directory;
+    BatchRequest request = detected_request(BatchWork::pilot);
+    request.code_file_prefix = (directory / "it's-").string();
+    const std::string script = batch_script(request);
+    EXPECT_THAT(script, Not(HasSubstr("settle")));
+    EXPECT_THAT(script, HasSubstr("#SBATCH --no-requeue\n"));
+    EXPECT_EQ(complaints({"bash", "-n"}, script), "");
+
+    // Where srun is a program that ends with code 8.
+    const auto srun = directory.write("srun", "#!/bin/sh\nexit 8\n");
+    std::filesystem::permissions(srun, std::filesystem::perms::owner_all);
+    const std::string path = directory.path().string() + ":" + std::getenv("PATH");
+    const CommandResult result = run_command({"env", "PATH=" + path, "SLURM_JOB_ID=17", "SLURM_CPUS_PER_TASK=1", "bash",
+                                              directory.write("job.sbatch", script).string()},
+                                             Seconds(30));
+    EXPECT_EQ(result.exit_code, 8) << result.error;
+    EXPECT_EQ(read_text_file(directory / "it's-17.code"), "8\n");
+}
+
 TEST(BatchScript, OfEachWorkIsTheOneInTheRepository) {
     for (const auto& [file, work] : shipped) {
         const std::filesystem::path path = std::filesystem::path(MASTIC_SLURM_SCRIPTS) / file;

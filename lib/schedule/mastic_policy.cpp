@@ -209,8 +209,11 @@ class Mastic : public Policy {
         if (target == values.current) {
             return "";
         }
-        const double gain = values.value[static_cast<std::size_t>(target)] -
-                            values.value[static_cast<std::size_t>(values.current)];
+        const double present = values.value[static_cast<std::size_t>(values.current)];
+        if (present == not_allowed) {
+            return "its " + std::to_string(values.current) + " nodes are outside of its limits";
+        }
+        const double gain = values.value[static_cast<std::size_t>(target)] - present;
         const bool grows = target > values.current;
         char text[120];
         std::snprintf(text, sizeof text,

@@ -23,6 +23,7 @@ struct JobState {
     int most = 64;
     JobNodes nodes;
     const ThroughputCurve* given = nullptr;  // relative to one node; only for policies that are given curves
+    double weight = 1;                       // of its progress against that of the others; above 0
 };
 
 struct Situation {

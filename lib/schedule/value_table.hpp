@@ -8,7 +8,7 @@
 
 namespace mastic::schedule {
 
-// By expected_progress(), with the throughput given, relative to one node.
+// By expected_progress() times the job's weight, with the throughput given, relative to one node.
 JobValues value_table(const JobState& job, const ThroughputCurve& speed_up, double now_s, double horizon_s,
                       const RescaleCosts& costs);
 

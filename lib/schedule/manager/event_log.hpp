@@ -33,14 +33,14 @@ const char* to_string(EventKind kind);
 struct Event {
     double time_s = 0;  // seconds since 1970
     EventKind kind = EventKind::problem;
-    std::string training;
-    std::string node;
-    std::string job;
+    std::string training = {};
+    std::string node = {};
+    std::string job = {};
     int from = 0;
     int to = 0;
     std::int64_t samples = 0;
     double rate = 0;
-    std::string text;
+    std::string text = {};
 };
 
 // Without the line break; members that say nothing are left out.

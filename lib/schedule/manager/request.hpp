@@ -16,12 +16,12 @@ struct Request {
         shutdown,  // the manager ends; pilots go on
     };
     Kind kind = Kind::stop;
-    std::string training;
-    std::vector<std::string> nodes;  // none: all
+    std::string training = {};
+    std::vector<std::string> nodes = {};  // none: all
     int least = 0;                   // 0: as it is
     int most = 0;                    // 0: as it is
     double weight = 0;               // 0: as it is
-    std::string by;                  // "ana@login1"
+    std::string by = {};                  // "ana@login1"
     double time_s = 0;               // seconds since 1970
 };
 const char* to_string(Request::Kind kind);

@@ -1,0 +1,334 @@
+#include <mastic/schedule/manager/manager.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+#include <spdlog/spdlog.h>
+
+#include <mastic/core/error.hpp>
+#include <mastic/core/named.hpp>
+#include <mastic/schedule/manager/inbox_service.hpp>
+#include <mastic/schedule/manager/sweep_control.hpp>
+
+namespace mastic::schedule {
+namespace {
+
+constexpr double time_to_end_s = 30;  // of pilots of a training that is done
+constexpr double first_learning_s = 3600;
+
+std::string how_it_ended(const PilotEnd& end) {
+    if (!end.code) {
+        return "was ended before it could say a code";
+    }
+    return "code " + std::to_string(*end.code);
+}
+
+}  // namespace
+
+Manager::Manager(const StateDirectory& state, ManagerOptions options, ManagerParts parts)
+    : state_(state),
+      options_(std::move(options)),
+      parts_(std::move(parts)),
+      poller_(parts_.run, options_.polling, parts_.clocks),
+      fleet_(options_.pilot, {state.id(), parts_.user, state.pilots(), parts_.program_directory}, parts_.run),
+      policy_(require_named(policy_kinds(), options_.policy_name, "policy").make(options_.policy)) {
+    take_over();
+    if (!options_.only_say) {
+        events_.emplace(state.events_file());
+    }
+}
+
+void Manager::take_over() {
+    for (const Event& event : read_events(state_.events_file()).events) {
+        const JobId id = event.training.empty() ? -1 : id_of(event.training);
+        switch (event.kind) {
+            case EventKind::node_idle:
+                nodes_.was_idle(event.node, event.time_s);
+                break;
+            case EventKind::node_taken:
+                nodes_.was_taken(event.node, event.time_s);
+                break;
+            case EventKind::progress:
+                policy_->observe(id, event.to, event.rate, shortest_steady_run_s);
+                break;
+            case EventKind::training_ended:
+                policy_->finished(id);
+                break;
+            default:
+                break;
+        }
+    }
+    round_ = state_.round().value_or(RoundRecord{});
+    for (const Training& training : state_.trainings()) {
+        fleet_.remember(recorded_pilots(training));
+    }
+    last_round_s_ = round_.time_s;
+    next_learning_s_ = parts_.now_s() + first_learning_s;
+    if (!options_.pilot.qos.empty()) {
+        std::string problem;
+        limits_ = ask_qos_limits(options_.pilot.qos, parts_.run, problem);
+        if (!problem.empty()) {
+            spdlog::warn("limits of the QOS {} are not known: {}", options_.pilot.qos, problem);
+        }
+    }
+}
+
+JobId Manager::id_of(const std::string& training) {
+    return ids_.emplace(training, static_cast<JobId>(ids_.size())).first->second;
+}
+
+bool Manager::round() {
+    bool shutdown = false;
+    problem_.clear();
+    try {
+        const double begin_s = parts_.now_s();
+        if (events_) {
+            shutdown = serve_inbox(state_, begin_s, &*events_);
+        }
+        reload(begin_s);
+        look_at_trainings(begin_s);
+        const bool fresh = poller_.poll();
+        const double now_s = parts_.now_s();  // Slurm may have taken its time
+        if (fresh) {
+            see(*poller_.view(), now_s);
+        }
+        complain(poller_.problem());
+        charge(now_s);
+        update_pilots(now_s);
+        end_trainings(now_s);
+        if (fresh) {
+            decide(*poller_.view(), now_s);
+        }
+        complain(refusals_ > 0 ? refusal_ : "");
+        complain(options_.only_say ? "" : fleet_.insist(now_s));
+        update_pilots(now_s);
+        write_down(now_s);
+    } catch (const Error& error) {
+        complain(error.full_message());
+    } catch (const std::exception& error) {
+        complain(error.what());
+    }
+    tell_problem();
+    return shutdown;
+}
+
+bool Manager::all_ended() const {
+    return fleet_.pilots().empty() && std::ranges::all_of(trainings_, [](const auto& entry) {
+               return has_ended(entry.second.training().record.state);
+           });
+}
+
+// Trainings that have ended, and whose pilots are gone, are left alone.
+void Manager::reload(double now_s) {
+    drained_ = state_.drained();
+    std::vector<Training> all = state_.trainings();
+    verdicts_ = sweep_verdicts(all);
+    std::erase_if(trainings_, [&all](const auto& known) {
+        return std::ranges::find(all, known.first, &Training::id) == all.end();
+    });
+    for (Training& training : all) {
+        const std::string id = training.id;
+        const auto known = trainings_.find(id);
+        if (has_ended(training.record.state) && fleet_.pilots_of(id).empty()) {
+            if (known != trainings_.end()) {
+                trainings_.erase(known);
+            }
+            continue;
+        }
+        if (!training.problem.empty()) {
+            complain(training.problem);
+        }
+        written_[id] = to_json(training.record);
+        if (known != trainings_.end()) {
+            known->second.reload(std::move(training));
+            continue;
+        }
+        if (!ids_.contains(id)) {
+            log({.kind = EventKind::training_submitted, .training = id}, now_s);
+        }
+        trainings_.emplace(id, ManagedTraining(std::move(training), id_of(id)));
+    }
+}
+
+void Manager::look_at_trainings(double now_s) {
+    for (auto& [id, training] : trainings_) {
+        for (const SteadyRun& run : training.look(now_s)) {
+            policy_->observe(training.id(), run.nodes, run.rate, run.seconds);
+            log({.kind = EventKind::progress,
+                 .training = id,
+                 .to = run.nodes,
+                 .samples = training.training().record.samples,
+                 .rate = run.rate},
+                now_s);
+        }
+    }
+}
+
+void Manager::see(const ClusterView& view, double now_s) {
+    const FleetChange fleet = fleet_.update(view, now_s);
+    for (const Pilot& pilot : fleet.started) {
+        log_pilot(EventKind::pilot_started, pilot, "", now_s);
+    }
+    for (const PilotEnd& end : fleet.ended) {
+        log_pilot(EventKind::pilot_ended, end.pilot, how_it_ended(end), now_s);
+        if (ManagedTraining* training = find(end.pilot.training)) {
+            training->ended(end, fleet_.log_file(end.pilot).string());
+        }
+    }
+    const NodeWatch::Change nodes = nodes_.update(view, fleet_.jobs(), options_.pilot.partition, now_s);
+    for (const std::string& node : nodes.idle) {
+        log({.kind = EventKind::node_idle, .node = node}, now_s);
+    }
+    for (const std::string& node : nodes.taken) {
+        const ClusterNode* known = view.find(node);
+        log({.kind = EventKind::node_taken,
+             .node = node,
+             .text = known ? known->why_not : "Slurm does not know it any more"},
+            now_s);
+    }
+    round_.nodes = static_cast<int>(view.nodes.size());
+    round_.idle = static_cast<int>(std::ranges::count_if(
+        nodes_.nodes(), [](const auto& entry) { return entry.second.held_by.empty(); }));
+}
+
+// Pilots that have ended since the last round count as if they had run until now: a budget is not exceeded unseen.
+void Manager::charge(double now_s) {
+    const double since_s = last_round_s_ > 0 ? std::min(last_round_s_, now_s) : now_s;
+    for (auto& [id, training] : trainings_) {
+        double seconds = 0;
+        for (const Pilot& pilot : training.pilots()) {
+            seconds += pilot.state == Pilot::State::pending
+                           ? 0
+                           : now_s - std::max(since_s, std::min(now_s, pilot.submitted_s));
+        }
+        training.record().node_seconds += seconds;
+        round_.used.charge(seconds, now_s);
+    }
+    last_round_s_ = now_s;
+}
+
+void Manager::update_pilots(double now_s) {
+    for (auto& [id, training] : trainings_) {
+        const std::vector<PilotRecord> before = training.record().pilots;
+        training.set_pilots(fleet_.pilots_of(id), now_s);
+        for (const PilotRecord& pilot : training.record().pilots) {
+            const auto same = std::ranges::find(before, pilot.job, &PilotRecord::job);
+            if (pilot.state == "computing" && (same == before.end() || same->state != pilot.state)) {
+                log({.kind = EventKind::pilot_joined, .training = id, .node = pilot.node, .job = pilot.job},
+                    now_s);
+            }
+        }
+    }
+}
+
+// And their pilots.
+void Manager::end_trainings(double now_s) {
+    for (auto& [id, training] : trainings_) {
+        const TrainingState before = training.record().state;
+        if (const auto verdict = verdicts_.find(id); verdict != verdicts_.end()) {
+            training.obey(verdict->second, now_s);
+        }
+        training.next(options_.most_failures, now_s);
+        const TrainingRecord& record = training.record();
+        if (has_ended(record.state) && record.state != before) {
+            policy_->finished(training.id());
+            log({.kind = EventKind::training_ended,
+                 .training = id,
+                 .samples = record.samples,
+                 .text = std::string(to_string(record.state)) + ": " + record.reason},
+                now_s);
+            spdlog::info("{} is {}: {}", id, to_string(record.state), record.reason);
+        }
+        const bool is_ending = record.state == TrainingState::done && now_s - record.since_s < time_to_end_s;
+        const bool is_over =
+            (has_ended(record.state) && !is_ending) || record.state == TrainingState::stopping;
+        if (is_over || training.waits()) {
+            std::vector<std::string> jobs;
+            std::ranges::transform(training.pilots(), std::back_inserter(jobs), &Pilot::job);
+            send_away(jobs,
+                      is_over ? "the training is " + std::string(to_string(record.state))
+                              : "its sweep decides first",
+                      now_s);
+        }
+    }
+}
+
+void Manager::send_away(const std::vector<std::string>& jobs, const std::string& why, double now_s) {
+    std::vector<std::string> told;
+    for (const Pilot& pilot : fleet_.pilots()) {
+        if (std::ranges::find(jobs, pilot.job) != jobs.end() && pilot.state != Pilot::State::leaving) {
+            told.push_back(pilot.job);
+            log_pilot(EventKind::pilot_leaving, pilot, why, now_s);
+            spdlog::info("{} {} pilot {} of {} from {}: {}", options_.only_say ? "would send" : "sending",
+                         pilot.state == Pilot::State::pending ? "back the waiting" : "away the", pilot.job,
+                         pilot.training, pilot.node, why);
+        }
+    }
+    if (!options_.only_say) {
+        complain(fleet_.send_away(told, now_s));
+    }
+}
+
+// Keeps what the last round knew: it is written anew in each.
+void Manager::write_down(double now_s) {
+    if (options_.only_say) {
+        return;
+    }
+    for (auto& [id, training] : trainings_) {
+        std::string text = to_json(training.record());
+        if (training.training().problem.empty() && text != written_[id]) {
+            state_.write_record(id, training.record());
+            written_[id] = std::move(text);
+        }
+    }
+    round_.time_s = now_s;
+    round_.next_s = now_s + poller_.until_due().count();
+    round_.problem = problem_;
+    state_.write_round(round_);
+}
+
+void Manager::say(EventKind kind, const std::string& text) {
+    log({.kind = kind, .text = text}, parts_.now_s());
+}
+
+void Manager::log(Event event, double now_s) {
+    event.time_s = now_s;
+    if (events_) {
+        events_->write(event);
+    }
+}
+
+void Manager::log_pilot(EventKind kind, const Pilot& pilot, const std::string& text, double now_s) {
+    log({.kind = kind, .training = pilot.training, .node = pilot.node, .job = pilot.job, .text = text},
+        now_s);
+}
+
+// The first one of a round counts.
+void Manager::complain(const std::string& problem) {
+    if (problem_.empty()) {
+        problem_ = problem;
+    }
+}
+
+void Manager::tell_problem() {
+    if (problem_ == told_problem_) {
+        return;
+    }
+    told_problem_ = problem_;
+    if (problem_.empty()) {
+        spdlog::info("all is well again");
+        return;
+    }
+    spdlog::warn("{}", problem_);
+    try {
+        say(EventKind::problem, problem_);
+    } catch (const Error&) {  // a full disk, most likely: it has just been told
+    }
+}
+
+ManagedTraining* Manager::find(const std::string& training) {
+    const auto found = trainings_.find(training);
+    return found == trainings_.end() ? nullptr : &found->second;
+}
+
+}  // namespace mastic::schedule

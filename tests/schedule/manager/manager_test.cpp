@@ -1,0 +1,368 @@
+// The whole manager against a Slurm that answers as the recorded one does.
+#include <mastic/schedule/manager/manager.hpp>
+
+#include <fstream>
+
+#include <gmock/gmock.h>
+
+#include <mastic/core/error.hpp>
+#include <mastic/core/file.hpp>
+#include <mastic/report/run_record.hpp>
+#include <mastic/schedule/manager/inbox.hpp>
+
+#include "schedule/manager/fake_slurm.hpp"
+#include "support/temp_dir.hpp"
+
+namespace mastic::schedule {
+namespace {
+
+using test::FakeSlurm;
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+using testing::UnorderedElementsAre;
+
+constexpr double begin_s = 1'796'009'829;
+
+class AManager : public testing::Test {
+  protected:
+    void SetUp() override { start(); }
+
+    void start() {
+        ManagerParts parts;
+        parts.run = slurm.runner();
+        parts.now_s = [this] { return now_s; };
+        parts.clocks = {
+            [this] {
+                return std::chrono::steady_clock::time_point(
+                    std::chrono::duration_cast<std::chrono::steady_clock::duration>(Seconds(now_s)));
+            },
+            [this] { return TimePoint(std::chrono::duration_cast<TimePoint::duration>(Seconds(now_s))); }};
+        parts.user = "me";
+        manager.reset();
+        manager = std::make_unique<Manager>(state, options, parts);
+    }
+
+    std::string submit(const std::string& name, int least = 1, int most = 4) {
+        TrainingOrder order;
+        order.name = name;
+        order.config = (directory / "t.toml").string();
+        order.directory = directory.path().string();
+        order.run_directory = (directory / name).string();
+        order.least = least;
+        order.most = most;
+        order.submitted_s = now_s;
+        return state.publish({order}).front();
+    }
+
+    void rounds(int count) {
+        for (int i = 0; i < count; ++i) {
+            now_s += options.polling.interval.count();
+            manager->round();
+        }
+    }
+
+    // So many ranks have trained until now, 100 samples a second each.
+    void train(const std::string& name, int ranks, double seconds) {
+        std::filesystem::create_directories(directory / name);
+        std::ofstream file(directory / name / "metrics.jsonl", std::ios::app);
+        for (double s = 0; s < seconds; s += 5) {
+            report::StepRecord record;
+            samples[name] += 500 * ranks;
+            record.samples = samples[name];
+            record.time_s = now_s - begin_s - seconds + s;
+            record.world_size = ranks;
+            file << to_json_line(record) << "\n";
+        }
+    }
+
+    void finish_run(const std::string& name) {
+        report::RunRecord record;
+        record.samples = samples[name];
+        finish(record, ExitCode::done, "finished",
+               report::Time(std::chrono::seconds(static_cast<long>(now_s))));
+        std::filesystem::create_directories(directory / name);
+        write_run_record(directory / name / "run.json", record);
+    }
+
+    TrainingRecord record_of(const std::string& id) const { return state.load(id).record; }
+    std::vector<EventKind> events() const {
+        std::vector<EventKind> kinds;
+        for (const Event& event : read_events(state.events_file()).events) {
+            kinds.push_back(event.kind);
+        }
+        return kinds;
+    }
+    int count(EventKind kind) const {
+        const std::vector<EventKind> kinds = events();
+        return static_cast<int>(std::ranges::count(kinds, kind));
+    }
+
+    test::TempDir directory;
+    StateDirectory state = StateDirectory::create_or_open(directory / "state");
+    FakeSlurm slurm{4, state.pilots()};
+    double now_s = begin_s;
+    ManagerOptions options;
+    std::map<std::string, std::int64_t> samples;
+    std::unique_ptr<Manager> manager;
+};
+
+TEST_F(AManager, FillsIdleNodes) {
+    slurm.take("n4");
+    submit("a");
+    rounds(1);
+    EXPECT_THAT(slurm.nodes_of("a"), ElementsAre("n1", "n2", "n3"));
+    rounds(1);
+    EXPECT_EQ(record_of("a").state, TrainingState::running);
+    EXPECT_THAT(record_of("a").pilots, SizeIs(3));
+    EXPECT_EQ(record_of("a").pilots[0].state, "starting");
+    EXPECT_THAT(record_of("a").target_reason, HasSubstr("gains"));
+    EXPECT_EQ(slurm.count("sbatch"), 3) << "once a pilot";
+    slurm.give_back("n4");
+    rounds(2);
+    EXPECT_THAT(slurm.nodes_of("a"), ElementsAre("n1", "n2", "n3", "n4"));
+    EXPECT_EQ(count(EventKind::pilot_submitted), 4);
+    EXPECT_EQ(count(EventKind::pilot_started), 4);
+}
+
+TEST_F(AManager, TwoTrainingsShareWhatIsThere) {
+    submit("a");
+    submit("b");
+    rounds(2);
+    EXPECT_THAT(slurm.jobs_of("a"), SizeIs(2));
+    EXPECT_THAT(slurm.jobs_of("b"), SizeIs(2));
+    train("a", 2, 40);
+    train("b", 2, 40);
+    rounds(1);
+    EXPECT_EQ(record_of("a").world_size, 2);
+    EXPECT_EQ(record_of("a").pilots[0].state, "computing");
+    EXPECT_NEAR(record_of("a").samples_per_s, 200, 1);
+    finish_run("a");
+    for (const std::string& job : slurm.jobs_of("a")) {
+        slurm.end(job, 0);
+    }
+    rounds(3);
+    EXPECT_EQ(record_of("a").state, TrainingState::done);
+    EXPECT_THAT(slurm.jobs_of("b"), SizeIs(4)) << "the other one gets its nodes";
+    EXPECT_FALSE(manager->all_ended());
+    EXPECT_EQ(count(EventKind::training_ended), 1);
+}
+
+TEST_F(AManager, AStoppedTrainingGivesItsNodesBack) {
+    submit("a");
+    rounds(2);
+    state.inbox().post({.kind = Request::Kind::stop, .training = "a", .by = "ana"});
+    rounds(2);
+    EXPECT_EQ(record_of("a").state, TrainingState::stopped);
+    EXPECT_EQ(record_of("a").reason, "stopped by ana");
+    EXPECT_THAT(slurm.jobs, IsEmpty());
+    EXPECT_TRUE(manager->all_ended());
+    EXPECT_THAT(slurm.commands, Contains(testing::AllOf(Contains("scancel"), Contains("--signal=TERM"))));
+    rounds(3);
+    EXPECT_EQ(slurm.count("sbatch"), 4) << "nothing comes again";
+}
+
+TEST_F(AManager, DrainedNodesAreLeftAndNotAskedForAgain) {
+    submit("a");
+    rounds(2);
+    state.inbox().post({.kind = Request::Kind::drain, .nodes = {"n2"}, .by = "ana"});
+    rounds(3);
+    EXPECT_THAT(slurm.nodes_of("a"), ElementsAre("n1", "n3", "n4"));
+    state.inbox().post({.kind = Request::Kind::undrain, .nodes = {"n2"}, .by = "ana"});
+    rounds(2);
+    EXPECT_THAT(slurm.nodes_of("a"), SizeIs(4));
+}
+
+TEST_F(AManager, ATakenNodeCostsOnlyItsPilot) {
+    submit("a");
+    rounds(2);
+    slurm.take("n2");
+    rounds(2);
+    EXPECT_THAT(slurm.nodes_of("a"), ElementsAre("n1", "n3", "n4"));
+    EXPECT_EQ(count(EventKind::pilot_ended), 1);
+    EXPECT_EQ(record_of("a").state, TrainingState::running);
+    slurm.give_back("n2");
+    rounds(4);
+    EXPECT_THAT(slurm.nodes_of("a"), SizeIs(4));
+}
+
+TEST_F(AManager, ANodeThatItsOperatorDrainsIsLeft) {
+    submit("a");
+    rounds(2);
+    slurm.set_state("n3", "draining");
+    rounds(2);
+    EXPECT_THAT(slurm.nodes_of("a"), ElementsAre("n1", "n2", "n4"));
+}
+
+TEST_F(AManager, TheNextOneFindsAllPilotsAndSubmitsNoneTwice) {
+    submit("a");
+    rounds(2);
+    for (int death = 0; death < 5; ++death) {
+        start();
+        rounds(2);
+        EXPECT_THAT(slurm.nodes_of("a"), ElementsAre("n1", "n2", "n3", "n4"));
+    }
+    EXPECT_EQ(slurm.count("sbatch"), 4);
+    EXPECT_EQ(count(EventKind::pilot_started), 4);
+    EXPECT_EQ(count(EventKind::training_submitted), 1);
+}
+
+TEST_F(AManager, ThatDiesAfterSbatchLosesNoPilot) {
+    const std::string id = submit("a");
+    const TrainingRecord before = record_of(id);
+    rounds(1);
+    state.write_record(id, before);  // it died before it could write that down
+    start();
+    rounds(2);
+    EXPECT_THAT(record_of(id).pilots, SizeIs(4));
+    EXPECT_EQ(slurm.count("sbatch"), 4);
+}
+
+TEST_F(AManager, APilotWhoseSubmissionGotNoAnswerIsNotSubmittedTwice) {
+    submit("a", 1, 1);
+    slurm.loses_answers = true;
+    rounds(1);
+    EXPECT_THAT(slurm.jobs, SizeIs(1));
+    EXPECT_THAT(manager->problem(), HasSubstr("no answer"));
+    slurm.loses_answers = false;
+    rounds(5);
+    EXPECT_THAT(slurm.jobs, SizeIs(1));
+    EXPECT_THAT(record_of("a").pilots, SizeIs(1));
+}
+
+TEST_F(AManager, DecidesNothingWhileSlurmIsSilent) {
+    submit("a");
+    rounds(2);
+    const std::size_t before = events().size();
+    slurm.silent = true;
+    rounds(60);
+    EXPECT_LT(slurm.count("squeue"), 30) << "it asks less often";
+    EXPECT_THAT(manager->problem(), HasSubstr("Unable to contact slurm controller"));
+    EXPECT_LE(events().size(), before + 1) << "the problem, once";
+    EXPECT_THAT(record_of("a").pilots, SizeIs(4));
+    EXPECT_THAT(state.round()->problem, HasSubstr("Unable to contact"));
+    slurm.silent = false;
+    rounds(10);
+    EXPECT_EQ(manager->problem(), "");
+    EXPECT_EQ(slurm.count("sbatch"), 4);
+}
+
+TEST_F(AManager, ARefusalOfSbatchIsToldOnceAndAskedAgainSeldom) {
+    slurm.refusal = "Batch job submission failed: User's group not permitted to use this partition";
+    submit("a");
+    rounds(360);  // an hour
+    EXPECT_LT(slurm.count("sbatch"), 15);
+    EXPECT_THAT(manager->problem(), HasSubstr("not permitted"));
+    EXPECT_EQ(count(EventKind::problem), 1);
+    slurm.refusal.clear();
+    rounds(70);
+    EXPECT_THAT(slurm.jobs_of("a"), SizeIs(4));
+    EXPECT_EQ(manager->problem(), "");
+}
+
+TEST_F(AManager, GivesUpATrainingWhosePilotsFailAtOnce) {
+    submit("a");
+    for (int round = 0; round < 60; ++round) {
+        rounds(1);
+        for (const std::string& job : slurm.jobs_of("a")) {
+            slurm.end(job, 3);
+        }
+    }
+    EXPECT_EQ(record_of("a").state, TrainingState::failed);
+    EXPECT_THAT(record_of("a").reason, HasSubstr("code 3"));
+    EXPECT_THAT(record_of("a").reason, HasSubstr(".log"));
+    EXPECT_LE(slurm.count("sbatch"), 3 * 4);
+    EXPECT_TRUE(manager->all_ended());
+}
+
+TEST_F(AManager, SubmitsNoMorePilotsAtATimeThanItMay) {
+    options.burst = 1;
+    start();
+    slurm.starts = false;
+    submit("a");
+    rounds(5);
+    EXPECT_THAT(slurm.jobs, SizeIs(1)) << "one that waits is enough";
+    slurm.starts = true;
+    rounds(6);
+    EXPECT_THAT(slurm.jobs, SizeIs(4));
+}
+
+TEST_F(AManager, APilotThatDoesNotStartIsWithdrawn) {
+    slurm.starts = false;
+    submit("a", 1, 1);
+    rounds(1);
+    const std::string first = slurm.jobs_of("a").at(0);
+    rounds(20);
+    EXPECT_THAT(slurm.jobs_of("a"), testing::Not(Contains(first)));
+    EXPECT_LT(slurm.count("sbatch"), 4);
+}
+
+TEST_F(AManager, ObeysItsBudget) {
+    options.budget.most_pilots = 3;
+    start();
+    submit("a");
+    rounds(3);
+    EXPECT_THAT(slurm.jobs, SizeIs(3));
+    options.budget.node_hours = 0.5;
+    start();
+    rounds(120);
+    EXPECT_THAT(slurm.jobs, IsEmpty());
+    EXPECT_LE(state.round()->used.node_seconds, 0.5 * 3600);
+    EXPECT_GE(state.round()->used.node_seconds, 0.2 * 3600);
+}
+
+TEST_F(AManager, WithoutPreemptionItLeavesNodesBeforeTheyAreTaken) {
+    options.give_way = true;
+    start();
+    submit("a", 1, 1);
+    rounds(2);
+    EXPECT_THAT(slurm.jobs, SizeIs(1));
+    rounds(30);
+    EXPECT_THAT(slurm.jobs, SizeIs(1)) << "nobody plans to take it";
+}
+
+TEST_F(AManager, NeverThrowsForAStateThatCannotBeWritten) {
+    submit("a");
+    rounds(2);
+    std::filesystem::remove_all(state.path() / "trainings" / "a");
+    std::filesystem::remove_all(state.pilots());
+    test::write_file(state.pilots(), "a file where a directory was");
+    submit("b");
+    EXPECT_NO_THROW(rounds(3));
+    EXPECT_NE(manager->problem(), "");
+}
+
+TEST_F(AManager, WhatItOnlySaysIsNotDone) {
+    submit("a");
+    options.only_say = true;
+    start();
+    rounds(2);
+    EXPECT_EQ(slurm.count("sbatch"), 0);
+    EXPECT_THAT(events(), IsEmpty());
+    EXPECT_FALSE(state.round());
+}
+
+TEST_F(AManager, ATrainingBelowItsLeastGetsNothing) {
+    submit("a", 5, 8);
+    rounds(3);
+    EXPECT_THAT(slurm.jobs, IsEmpty());
+    EXPECT_EQ(record_of("a").state, TrainingState::queued);
+}
+
+TEST_F(AManager, ForgetsNoCurveWhenItDies) {
+    submit("a", 1, 2);
+    rounds(2);
+    train("a", 2, 60);
+    rounds(1);
+    EXPECT_GE(count(EventKind::progress), 2);
+    const int before = count(EventKind::progress);
+    start();
+    rounds(1);
+    EXPECT_LE(count(EventKind::progress), before + 2)
+        << "the end of a file that was read is read again, no more";
+}
+
+}  // namespace
+}  // namespace mastic::schedule

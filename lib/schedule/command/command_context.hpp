@@ -21,5 +21,6 @@ int resize_command(const CommandContext& context);  // STATE_DIR TRAINING [MIN [
 int drain_command(const CommandContext& context);   // STATE_DIR NODES...
 int stop_command(const CommandContext& context);    // STATE_DIR TRAINING...
 int report_command(const CommandContext& context);  // STATE_DIR [OUT.html]
+int serve_command(const CommandContext& context);   // STATE_DIR
 
 }  // namespace mastic::schedule

@@ -22,9 +22,10 @@ config::ProgramInfo describe_program() {
     program.description =
         "Replays a log of a site with several policies that give its idle nodes to trainings, and says how "
         "much they "
-        "would have computed: the gain can be seen before anything is installed. Shows which nodes of a Slurm "
-        "cluster are idle now, and how long they will be. Trainings that are submitted to a state directory wait "
-        "there for its manager.\n\n"
+        "would have computed: the gain can be seen before anything is installed. Shows which nodes of a "
+        "Slurm "
+        "cluster are idle now, and how long they will be. Fills them with the "
+        "trainings that were submitted to a state directory.\n\n"
         "Every key section.key of the TOML file is also a flag and an environment variable. A flag wins over "
         "the "
         "environment, the environment over the file, the file over the default.";
@@ -37,6 +38,10 @@ config::ProgramInfo describe_program() {
           {"OUT", "also write an HTML page there", false, false}},
          true},
         {"view", "ask Slurm which nodes are idle, until when and why; --json: as JSON", {}, true},
+        {"serve",
+         "fill idle nodes with the trainings of a state directory; --dry-run: say what would be done now",
+         {state_dir},
+         true},
         {"submit",
          "add trainings; --sweep FILE: many trials of one; no manager needs to live",
          {state_dir, {"FILE", "an order, or a configuration of mastic-train", true, true}},
@@ -72,6 +77,8 @@ config::ProgramInfo describe_program() {
          "what would its idle nodes have computed?"},
         {"mastic-rescale simulate log.swf.gz --log.cores_per_node 16 --dry-run", "is the log readable?"},
         {"mastic-rescale view --view.partition batch", "which nodes are idle now, until when and why?"},
+        {"mastic-rescale serve my-state --pilot.partition preemptible",
+         "fill them with what is submitted to my-state"},
         {"mastic-rescale submit state my.toml --training.max_nodes 8", "a training for the idle nodes"},
         {"mastic-rescale submit state my.toml --sweep rates.txt --keep-best 2", "many trials of it"},
         {"mastic-rescale status state --watch", "what runs where, and why"},
@@ -83,6 +90,7 @@ config::ProgramInfo describe_program() {
         {4, "Slurm cannot be asked"},
         {5, "input/output: full disk, read-only, lock"},
         {9, "out of memory"},
+        {75, "serve was told to end by a signal: start it again, pilots go on"},
     };
     return program;
 }
@@ -93,9 +101,9 @@ struct NamedCommand {
 };
 
 constexpr NamedCommand commands[] = {
-    {"simulate", simulate_command}, {"view", view_command},     {"submit", submit_command},
-    {"status", status_command},     {"resize", resize_command}, {"drain", drain_command},
-    {"stop", stop_command},         {"report", report_command},
+    {"simulate", simulate_command}, {"view", view_command},     {"serve", serve_command},
+    {"submit", submit_command},     {"status", status_command}, {"resize", resize_command},
+    {"drain", drain_command},       {"stop", stop_command},     {"report", report_command},
 };
 
 int run(int argc, char** argv) {

@@ -118,6 +118,8 @@ void declare_rescale_options(Schema& schema, RescaleOptions& options) {
     declare_costs(schema, options);
     declare_view(schema, options);
     declare_desk_options(schema, options.desk);
+    declare_serve_options(schema, options.serve);
+    declare_budget(schema, options.budget);
 }
 
 }  // namespace mastic::schedule

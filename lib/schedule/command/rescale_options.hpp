@@ -7,6 +7,8 @@
 #include <mastic/config/schema.hpp>
 #include <mastic/core/duration.hpp>
 #include <mastic/schedule/command/desk_options.hpp>
+#include <mastic/schedule/command/serve_options.hpp>
+#include <mastic/schedule/manager/budget.hpp>
 #include <mastic/schedule/simulation.hpp>
 #include <mastic/schedule/site_log.hpp>
 
@@ -43,6 +45,8 @@ struct RescaleOptions {
     std::string view_partition;  // "": all
 
     DeskOptions desk;
+    ServeOptions serve;
+    BudgetOptions budget;
 
     bool strict = false;
 

@@ -1,0 +1,149 @@
+// mastic-rescale serve: the manager.
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <iostream>
+#include <thread>
+
+#include <pwd.h>
+#include <unistd.h>
+
+#include <spdlog/spdlog.h>
+
+#include <mastic/core/environment.hpp>
+#include <mastic/core/error.hpp>
+#include <mastic/job/signals.hpp>
+#include <mastic/schedule/command/command_context.hpp>
+#include <mastic/schedule/manager/manager.hpp>
+
+extern char** environ;
+
+namespace mastic::schedule {
+namespace {
+
+constexpr std::chrono::milliseconds tick{200};  // for signals
+constexpr std::chrono::seconds inbox_tick{1};
+
+// Steady, so that a clock that is set neither stops a wait nor ends it.
+std::function<double()> steady_time() {
+    using Clock = std::chrono::steady_clock;
+    const double begin_s = Seconds(std::chrono::system_clock::now().time_since_epoch()).count();
+    return [begin_s, begin = Clock::now()] { return begin_s + Seconds(Clock::now() - begin).count(); };
+}
+
+std::string user_name() {
+    const passwd* user = getpwuid(geteuid());
+    return user != nullptr ? user->pw_name : std::to_string(geteuid());
+}
+
+std::string host_name() {
+    char name[256] = "";
+    gethostname(name, sizeof name - 1);
+    return name;
+}
+
+// What Slurm gave the manager's own job must not reach the pilots', nor sbatch.
+void forget_own_job() {
+    std::vector<std::string> names;
+    for (char** entry = environ; *entry != nullptr; ++entry) {
+        const std::string name = std::string(*entry).substr(0, std::string(*entry).find('='));
+        const bool is_of_a_job = name.starts_with("SLURM_") && name != "SLURM_CONF";
+        if (is_of_a_job || name.starts_with("SBATCH_") || name.starts_with("PMI") ||
+            name.starts_with("SRUN_")) {
+            names.push_back(name);
+        }
+    }
+    for (const std::string& name : names) {
+        unsetenv(name.c_str());
+    }
+}
+
+ManagerOptions manager_options(const RescaleOptions& options, bool only_say) {
+    const ServeOptions& serve = options.serve;
+    ManagerOptions result;
+    result.polling = serve.polling;
+    result.polling.longest = std::max(serve.polling.interval, Seconds(60));
+    result.pilot = serve.pilot;
+    result.budget = options.budget;
+    result.policy.costs = options.simulation().live;
+    result.policy.most = static_cast<int>(serve.most);
+    result.policy_name = serve.policy;
+    result.burst = static_cast<int>(serve.burst);
+    result.most_failures = static_cast<int>(serve.most_failures);
+    result.give_way = serve.give_way;
+    result.only_say = only_say;
+    return result;
+}
+
+ManagerParts manager_parts(const RescaleOptions& options) {
+    ManagerParts parts;
+    parts.run = run_command;
+    parts.now_s = steady_time();
+    parts.user = user_name();
+    parts.program_directory = options.serve.program_directory.empty()
+                                  ? std::filesystem::read_symlink("/proc/self/exe").parent_path()
+                                  : std::filesystem::absolute(options.serve.program_directory);
+    return parts;
+}
+
+// Until something is to be done: Slurm is due, or somebody asks for something.
+void wait(const Manager& manager, const StateDirectory& state, Seconds longest,
+          const job::SignalWatch& signals) {
+    using Clock = std::chrono::steady_clock;
+    const auto until = Clock::now() + std::min(longest, std::max(Seconds(tick), manager.until_due()));
+    for (auto look = Clock::now() + inbox_tick; Clock::now() < until && !signals.stop_signal();) {
+        std::this_thread::sleep_for(tick);
+        if (Clock::now() >= look) {
+            if (!state.inbox().waiting().empty()) {
+                return;
+            }
+            look = Clock::now() + inbox_tick;
+        }
+    }
+}
+
+int serve(const CommandContext& context, const StateDirectory& state, const job::SignalWatch& signals) {
+    const ServeOptions& options = context.options.serve;
+    Manager manager(state, manager_options(context.options, context.invocation.dry_run),
+                    manager_parts(context.options));
+    if (context.invocation.dry_run) {
+        manager.round();
+        std::cout << describe_polling(options.polling) << "nothing was submitted, cancelled or written\n";
+        return manager.problem().empty() ? 0 : static_cast<int>(ExitCode::environment);
+    }
+    manager.say(EventKind::manager_started, "on " + host_name());
+    for (;;) {
+        const bool shutdown = manager.round();
+        const bool done = options.until_done && manager.all_ended();
+        if (shutdown || done || options.once) {
+            manager.say(EventKind::manager_stopped, shutdown ? "as asked"
+                                                    : done   ? "all trainings have ended"
+                                                             : "one round");
+            return 0;
+        }
+        wait(manager, state, options.polling.interval, signals);
+        if (signals.stop_signal()) {
+            manager.say(EventKind::manager_stopped, job::to_string(signals.stop_reason()));
+            spdlog::info("{}: pilots go on; start it again with the same directory",
+                         job::to_string(signals.stop_reason()));
+            return static_cast<int>(ExitCode::requeue);
+        }
+    }
+}
+
+}  // namespace
+
+int serve_command(const CommandContext& context) {
+    const job::SignalWatch signals;
+    const std::string job_id = process_environment()("SLURM_JOB_ID").value_or("");
+    forget_own_job();
+    const std::string& directory = context.invocation.positionals.at(0);
+    if (context.invocation.dry_run) {
+        return serve(context, StateDirectory::open(directory), signals);
+    }
+    const StateDirectory state = StateDirectory::create_or_open(directory);
+    const job::OwnerLock lock = state.lock(job::this_process(host_name(), job_id));
+    return serve(context, state, signals);
+}
+
+}  // namespace mastic::schedule

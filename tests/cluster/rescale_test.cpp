@@ -1,0 +1,132 @@
+// mastic-rescale serve on a real Slurm: malleable trainings in the gaps between other people's jobs.
+#include <gmock/gmock.h>
+
+#include <random>
+#include <thread>
+
+#include "cluster/rescale_manager.hpp"
+
+namespace mastic::test {
+namespace {
+
+using schedule::Event;
+using schedule::EventKind;
+using schedule::TrainingState;
+using testing::IsEmpty;
+
+constexpr int batch = 16;
+constexpr int steps = 600;
+
+ClusterEnvironment* const environment = ClusterEnvironment::add(
+    {.nodes = 4, .cancel_grace_s = 30, .settings = {"KillWait=20", "SlurmdTimeout=3", "MessageTimeout=2"}});
+
+class Rescale : public testing::Test {
+  protected:
+    void TearDown() override { cluster.clear(); }
+
+    std::string submit(const std::string& name, int sample_us = 4000) {
+        return manager.submit(dir / name, steps, sample_us);
+    }
+    // A job of somebody else.
+    std::string rigid(int nodes, int seconds) const {
+        return cluster.submit("#!/bin/sh\nsleep " + std::to_string(seconds) + "\n",
+                              {"-p", "normal", "-N" + std::to_string(nodes), "--exclusive", "-t5"});
+    }
+
+    void expect_done(const std::string& training) const {
+        EXPECT_EQ(manager.record(training).state, TrainingState::done) << manager.record(training).reason;
+        EXPECT_EQ(record_of(dir / training).attempt.exit_code, 0);
+        expect_every_step_once(dir / training, steps, batch);
+    }
+    void expect_nothing_left() const {
+        EXPECT_TRUE(wait_until(
+            [&] {
+                return cluster.output_of({"squeue", "--noheader"}).empty();
+            },
+            Seconds(60)))
+            << cluster.output_of({"squeue"});
+    }
+    std::string jobs_on(const std::string& node) const {
+        return cluster.output_of({"squeue", "--noheader", "--states=R", "--format=%i", "-w", node});
+    }
+
+    SlurmCluster& cluster = environment->cluster();
+    TempDir dir;
+    RescaleManager manager{cluster, dir / "state"};
+};
+
+TEST_F(Rescale, TwoTrainingsFillTheGapsOfAJobMix) {
+    submit("a");
+    submit("b");
+    manager.start({"--serve.until_done"});
+    std::mt19937 random(7);
+    std::vector<std::string> jobs;
+    for (int i = 0; i < 6; ++i) {
+        jobs.push_back(rigid(1 + static_cast<int>(random() % 3), 2 + static_cast<int>(random() % 6)));
+        std::this_thread::sleep_for(std::chrono::seconds(4));
+    }
+    for (const std::string& job : jobs) {
+        EXPECT_EQ(cluster.wait_end(job, Seconds(120)), "COMPLETED") << job;
+    }
+    EXPECT_EQ(manager.wait(Seconds(400)), 0) << manager.log();
+    expect_done("a");
+    expect_done("b");
+    expect_nothing_left();
+    for (const Event& decision : manager.events(EventKind::decision)) {
+        EXPECT_NE(decision.text, "") << decision.training;
+    }
+}
+
+TEST_F(Rescale, ManagersThatAreKilledLoseNothing) {
+    submit("a");
+    submit("b");
+    std::mt19937 random(11);
+    for (int death = 0; death < 5; ++death) {
+        manager.start();
+        std::this_thread::sleep_for(std::chrono::milliseconds(500 + random() % 4000));
+        manager.kill();
+        for (int node = 1; node <= 4; ++node) {
+            EXPECT_LE(std::ranges::count(jobs_on("n" + std::to_string(node)), '\n'), 1)
+                << "two pilots on a node";
+        }
+    }
+    manager.start();
+    EXPECT_TRUE(manager.wait_for_pilots(1, "computing")) << manager.log();
+    EXPECT_EQ(manager.stop(), 75);
+    EXPECT_FALSE(cluster.output_of({"squeue", "--noheader"}).empty()) << "pilots go on without a manager";
+    manager.start({"--serve.until_done"});
+    EXPECT_EQ(manager.wait(Seconds(400)), 0) << manager.log();
+    expect_done("a");
+    expect_done("b");
+    expect_nothing_left();
+    EXPECT_EQ(manager.events(EventKind::training_ended).size(), 2u);
+}
+
+TEST_F(Rescale, PilotsMakeRoomForARigidJobAndComeAgain) {
+    submit("a");
+    manager.start({"--serve.until_done"});
+    ASSERT_TRUE(manager.wait_for_pilots(4, "computing")) << manager.log();
+    const CommandResult urgent = cluster.run({"srun", "-p", "normal", "-N4", "--exclusive", "true"});
+    EXPECT_EQ(urgent.exit_code, 0) << urgent.error;
+    EXPECT_EQ(manager.wait(Seconds(300)), 0) << manager.log();
+    int left = 0;
+    for (const Event& end : manager.events(EventKind::pilot_ended)) {
+        left += end.text == "code 75" ? 1 : 0;
+    }
+    EXPECT_EQ(left, 4) << "each left at a step boundary, with the whole state";
+    expect_done("a");
+}
+
+TEST_F(Rescale, ANodeWithoutPowerCostsOnlyItsPilot) {
+    submit("a");
+    manager.start({"--serve.until_done"});
+    ASSERT_TRUE(manager.wait_for_pilots(4, "computing")) << manager.log();
+    const std::string dead = manager.record("a").pilots.back().node;
+    cluster.node_down(dead);
+    EXPECT_EQ(manager.wait(Seconds(400)), 0) << manager.log();
+    expect_done("a");
+    EXPECT_THAT(cluster.output_of({"squeue", "--noheader"}), IsEmpty());
+}
+
+}  // namespace
+}  // namespace mastic::test

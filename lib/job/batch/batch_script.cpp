@@ -61,6 +61,11 @@ constexpr const char* mps_about =
     R"(# Trains with several ranks on each GPU: as many as short trials find best. The next jobs of the run find that in a cache.
 )";
 
+constexpr const char* manage_about =
+    R"(# Fills idle nodes with the trainings of STATE_DIR (mastic-rescale submit). One core of one node is enough for it. When its
+# time is over, the same job comes again by itself two minutes later; the trainings go on meanwhile.
+)";
+
 constexpr const char* train_arguments = R"(run=(@ARGUMENTS@"$@"))";
 
 constexpr const char* sweep_arguments = R"(sweep=$1
@@ -117,6 +122,16 @@ constexpr const char* tune_work = R"(
 exec srun --mpi="$mpi" --export=ALL --kill-on-bad-exit=1 mastic-tune run @ARGUMENTS@"$@"
 )";
 
+// Under srun, because in a grace time before a preemption only steps get SIGTERM. After scancel the job is not RUNNING.
+constexpr const char* manage_work = R"bash(
+code=0
+srun --ntasks=1 --export=ALL mastic-rescale serve @ARGUMENTS@"$@" || code=$?
+if [ "$code" = 75 ] && [ "$(squeue --noheader --jobs "$SLURM_JOB_ID" --format %T)" = RUNNING ]; then
+  scontrol requeue "$SLURM_JOB_ID"
+fi
+exit "$code"
+)bash";
+
 const Work& description(BatchWork work) {
     static const Work train{"mastic-train",
                             "mastic-train",
@@ -149,7 +164,14 @@ const Work& description(BatchWork work) {
                           mps_about,
                           "sbatch slurm/mps.sbatch CONFIG.toml [--section.key VALUE]...",
                           train_arguments};
+    static const Work manage{"mastic-rescale",
+                             "mastic-rescale",
+                             "%x-%j.log",
+                             manage_about,
+                             "sbatch slurm/rescale.sbatch STATE_DIR [--config SITE.toml] [--section.key VALUE]...",
+                             ""};
     switch (work) {
+        case BatchWork::manage: return manage;
         case BatchWork::train: return train;
         case BatchWork::sweep: return sweep;
         case BatchWork::tune: return tune;
@@ -218,6 +240,9 @@ std::string directives(const BatchRequest& request, const Work& work) {
     lines.add("--open-mode=append");
     const bool once = request.work == BatchWork::tune || !request.code_file_prefix.empty();
     lines.add(once ? "--no-requeue" : "--requeue");
+    if (request.work == BatchWork::manage) {
+        lines.add("--signal=USR1@60");
+    }
     for (const std::string& line : options.extra) {
         lines.add(line);
     }
@@ -243,17 +268,25 @@ std::string setup(const BatchRequest& request, const Work& work) {
     return text;
 }
 
+std::string work_of(const BatchRequest& request, const Work& work) {
+    if (request.work == BatchWork::tune) {
+        return tune_work;
+    }
+    if (request.work == BatchWork::manage) {
+        return manage_work;
+    }
+    // Arguments that were found out before name the directory already.
+    const bool names_run = request.work == BatchWork::pilot && !request.arguments.empty();
+    return std::string("\n") + (names_run ? train_arguments : work.arguments) + "\n" + run_ranks +
+           (request.code_file_prefix.empty() ? settle : leave_code);
+}
+
 }  // namespace
 
 std::string batch_script(const BatchRequest& request) {
     const Work& work = description(request.work);
     const std::string& mpi = request.options.mpi;
-    // Arguments that were found out before name the directory already.
-    const bool names_run = request.work == BatchWork::pilot && !request.arguments.empty();
-    std::string body = request.work == BatchWork::tune
-                           ? std::string(tune_work)
-                           : std::string("\n") + (names_run ? train_arguments : work.arguments) + "\n" + run_ranks +
-                                 (request.code_file_prefix.empty() ? settle : leave_code);
+    std::string body = work_of(request, work);
     replace_all(body, "@START@", request.work == BatchWork::mps ? mps_start : train_start);
     replace_all(body, "@CODE_FILE_PREFIX@", shell_word(request.code_file_prefix));
     replace_all(body, "@MPI@",
@@ -262,7 +295,7 @@ std::string batch_script(const BatchRequest& request) {
     return std::string("#!/usr/bin/env bash\n") + work.about +
            (request.program_directory.empty() ? std::string("#   ") + work.usage + "\n" : "") +
            notes_text(request.notes) + directives(request, work) + "set -euo pipefail\n" +
-           (request.work == BatchWork::tune ? "" : pass_signals_on) + setup(request, work) + body;
+           (request.work == BatchWork::tune || request.work == BatchWork::manage ? "" : pass_signals_on) + setup(request, work) + body;
 }
 
 BatchRequest general_batch_request(BatchWork work) {
@@ -277,7 +310,13 @@ BatchRequest general_batch_request(BatchWork work) {
         request.options.nodes = 1;
         request.options.gpus_per_node = 1;
     }
-    request.notes = {std::string("Edit here: partition and account (take one # away), ") + (pilot ? "time." : "nodes, time.")};
+    if (work == BatchWork::manage) {
+        request.options.nodes = 1;
+        request.options.cpus_per_rank = 1;
+        request.options.exclusive = false;
+        request.options.time = Seconds{86'400};
+    }
+    request.notes = {std::string("Edit here: partition and account (take one # away), ") + (pilot || work == BatchWork::manage ? "time." : "nodes, time.")};
     return request;
 }
 

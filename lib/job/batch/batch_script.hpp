@@ -15,6 +15,7 @@ enum class BatchWork {
     tune,   // mastic-tune run
     pilot,  // one member of an elastic training, on one node
     mps,    // a training with several ranks on each GPU, as many as is best
+    manage, // mastic-rescale serve
 };
 
 struct BatchRequest {

@@ -26,7 +26,8 @@ constexpr Shipped shipped[] = {{"train.sbatch", BatchWork::train},
                                {"train-array.sbatch", BatchWork::sweep},
                                {"tune.sbatch", BatchWork::tune},
                                {"pilot.sbatch", BatchWork::pilot},
-                               {"mps.sbatch", BatchWork::mps}};
+                               {"mps.sbatch", BatchWork::mps},
+                               {"rescale.sbatch", BatchWork::manage}};
 
 BatchRequest detected_request(BatchWork work) {
     BatchRequest request;
@@ -220,6 +221,33 @@ TEST(BatchScript, OfMpsLeavesSrunToMasticMps) {
     EXPECT_THAT(script, HasSubstr("\nmastic-mps --ranks-per-gpu auto --srun-mpi \"$mpi\" -- mastic-train "
                                   "\"${run[@]}\" &\nranks=$!\n"));
     EXPECT_THAT(script, Not(HasSubstr("\nsrun")));
+}
+
+// Its job comes again after code 75, but not if somebody has cancelled it.
+TEST(BatchScript, OfAManagerRequeuesItself) {
+    const test::TempDir directory;
+    const auto program = [&](const std::string& name, const std::string& body) {
+        const auto path = directory.write("bin/" + name, "#!/bin/sh\n" + body);
+        std::filesystem::permissions(path, std::filesystem::perms::owner_all);
+    };
+    program("srun", "printf '[%s]' srun \"$@\"; echo; exit $CODE");
+    program("squeue", "echo $STATE");
+    program("scontrol", "printf '[%s]' scontrol \"$@\"; echo");
+    program("mastic-rescale", "");
+    const auto script = directory.write("job.sbatch", batch_script(general_batch_request(BatchWork::manage)));
+    const std::string path = "PATH=" + (directory / "bin").string() + ":/usr/bin:/bin";
+    const auto run = [&](const std::string& code, const std::string& state) {
+        return run_command({"env", path, "CODE=" + code, "STATE=" + state, "SLURM_JOB_ID=17", "SLURM_CPUS_PER_TASK=1",
+                            "bash", script.string(), "my state", "--config", "site.toml"},
+                           Seconds(30));
+    };
+    const std::string served = "[srun][--ntasks=1][--export=ALL][mastic-rescale][serve][my state][--config][site.toml]\n";
+    EXPECT_EQ(run("75", "RUNNING").output, served + "[scontrol][requeue][17]\n");
+    EXPECT_EQ(run("75", "RUNNING").exit_code, 75);
+    EXPECT_EQ(run("75", "COMPLETING").output, served);
+    EXPECT_EQ(run("5", "RUNNING").output, served);
+    EXPECT_EQ(run("5", "RUNNING").exit_code, 5);
+    EXPECT_EQ(run("0", "RUNNING").exit_code, 0);
 }
 
 // The shell forwards a signal at once, and keeps the code that srun ends with.

@@ -42,6 +42,9 @@ std::vector<Inbox::Waiting> Inbox::waiting() const {
         }
     }
     std::ranges::sort(found, {}, &Waiting::id);
+    const auto is_gone = [this](const Waiting& waiting) {
+        return !waiting.request && !fs::exists(request_file(waiting.id));
+    };
     for (Waiting& waiting : found) {
         try {
             const fs::path file = request_file(waiting.id);
@@ -50,6 +53,7 @@ std::vector<Inbox::Waiting> Inbox::waiting() const {
             waiting.problem = error.what();
         }
     }
+    std::erase_if(found, is_gone);  // the manager took it meanwhile
     return found;
 }
 

@@ -1,6 +1,7 @@
 #include <mastic/schedule/manager/live_history.hpp>
 
 #include <algorithm>
+#include <array>
 #include <optional>
 
 #include <mastic/schedule/span_recorder.hpp>
@@ -32,6 +33,7 @@ struct NodeNow {
     bool idle = false;                    // somebody could use it, or we do
     std::optional<NodeSpan::Kind> pilot;  // starting, computing; of `unused` it leaves
     JobId job = -1;
+    double since = 0;
 
     bool given() const { return idle || pilot; }
     NodeSpan::Kind kind() const { return pilot.value_or(NodeSpan::Kind::unused); }
@@ -92,6 +94,10 @@ class Walk {
     void finish(double end) {
         advance(end);
         sample();
+        for (std::size_t i = 0; i < nodes_.size(); ++i) {
+            const NodeNow before = nodes_[i];
+            record(static_cast<int>(i), before, nodes_[i]);
+        }
         history_.trace.nodes = static_cast<int>(nodes_.size());
         history_.trace.end = end;
         history_.result.spans = recorder_.finish(end);
@@ -112,26 +118,19 @@ class Walk {
     void account(double until) {
         NodeSeconds& seconds = history_.result.nodes;
         const double passed = until - now_;
-        for (std::size_t i = 0; i < nodes_.size(); ++i) {
-            if (!nodes_[i].given()) {
-                continue;
-            }
-            seconds.given += passed;
-            const NodeSpan::Kind kind = nodes_[i].kind();
-            (kind == NodeSpan::Kind::computing  ? seconds.computing
-             : kind == NodeSpan::Kind::starting ? seconds.starting
-                                                : seconds.unused) += passed;
-            filled_s_[i] += kind == NodeSpan::Kind::unused ? 0 : passed;
-        }
+        seconds.computing += passed * of_kind(NodeSpan::Kind::computing);
+        seconds.starting += passed * of_kind(NodeSpan::Kind::starting);
+        seconds.unused += passed * of_kind(NodeSpan::Kind::unused);
+        seconds.given = seconds.computing + seconds.starting + seconds.unused;
         now_ = until;
     }
 
+    int& of_kind(NodeSpan::Kind kind) { return counts_[static_cast<std::size_t>(kind)]; }
+
     void sample() {
-        const auto given = std::ranges::count_if(nodes_, &NodeNow::given);
-        const auto held =
-            std::ranges::count_if(nodes_, [](const NodeNow& node) { return node.pilot.has_value(); });
+        const int held = of_kind(NodeSpan::Kind::computing) + of_kind(NodeSpan::Kind::starting);
         history_.result.samples.push_back(
-            {now_, history_.result.progress, static_cast<int>(given), static_cast<int>(held)});
+            {now_, history_.result.progress, held + of_kind(NodeSpan::Kind::unused), held});
     }
 
     void change_node(const Event& event) {
@@ -171,11 +170,18 @@ class Walk {
         record(static_cast<int>(number), before, node);
     }
 
-    void record(int number, const NodeNow& before, const NodeNow& node) {
+    void record(int number, const NodeNow& before, NodeNow& node) {
+        if (before.given()) {
+            --of_kind(before.kind());
+            const bool filled = before.kind() != NodeSpan::Kind::unused;
+            filled_s_[static_cast<std::size_t>(number)] += filled ? now_ - before.since : 0;
+        }
         if (before.given() != node.given()) {
             history_.trace.events.push_back({now_, number, node.given()});
         }
+        node.since = now_;
         if (node.given()) {
+            ++of_kind(node.kind());
             recorder_.set(number, now_, node.kind(), node.job);
         } else {
             recorder_.clear(number, now_);
@@ -205,7 +211,8 @@ class Walk {
     double now_ = 0;
     double next_sample_ = 0;
     std::vector<NodeNow> nodes_;
-    std::vector<double> filled_s_;  // by node
+    std::array<int, 3> counts_ = {};  // of nodes that are given, by what they do
+    std::vector<double> filled_s_;    // by node
 };
 
 LiveHistory walk(const std::vector<Event>& events, double now_s, std::vector<int> watched,

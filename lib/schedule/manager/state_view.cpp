@@ -16,8 +16,10 @@ constexpr std::size_t shown_ended = 10;
 constexpr int bar_length = 10;
 constexpr double late_s = 60;  // a round may take that long
 
+// Full seconds: "4 s", "2 min 05 s".
 std::string span(double seconds) {
-    return human(Seconds(std::max(0.0, std::round(seconds))));
+    const double whole = std::max(0.0, std::round(seconds));
+    return whole < 60 ? report::fixed(whole, 0) + " s" : human(Seconds(whole));
 }
 
 std::string ago(const StateView& view, double time_s) {
@@ -86,7 +88,11 @@ std::string why(const Training& training) {
     if (!training.problem.empty()) {
         return training.problem;
     }
-    return has_ended(record.state) || record.target_reason.empty() ? record.reason : record.target_reason;
+    if (!has_ended(record.state) && !record.target_reason.empty()) {
+        return record.target_reason;
+    }
+    return record.reason.empty() && record.state == TrainingState::queued ? "no manager has looked at it yet"
+                                                                          : record.reason;
 }
 
 std::vector<std::string> row_of(const StateView& view, const Training& training) {
@@ -146,10 +152,8 @@ std::string nodes_text(const StateView& view) {
 }
 
 std::string heading(const StateView& view) {
-    report::TextTable table;
-    table.rows = {{"state", view.path.string() + ", id " + view.id},
-                  {"manager", manager_text(view)},
-                  {"nodes", nodes_text(view)}};
+    report::TextTable table{{"state", view.path.string() + ", id " + view.id}, {}};
+    table.rows = {{"manager", manager_text(view)}, {"nodes", nodes_text(view)}};
     if (view.round) {
         const BudgetUse& used = view.round->used;
         table.rows.push_back({"used", report::fixed(used.node_seconds / 3600, 1) + " node-hours, " +
@@ -232,21 +236,22 @@ std::string status_text(const StateView& view) {
 std::string training_text(const StateView& view, const Training& training) {
     const TrainingOrder& order = training.order;
     const TrainingRecord& record = training.record;
-    report::TextTable table;
+    report::TextTable table{{"training", training.id}, {}};
     table.rows = {
-        {"training", training.id},
         {"state", std::string(to_string(record.state)) + " for " + ago(view, record.since_s) +
                       (record.reason.empty() ? "" : ": " + record.reason)},
         {"nodes", std::to_string(record.pilots.size()) + ", target " + std::to_string(record.target) +
                       " of " + limits_of(order) + ", weight " + report::significant(order.weight)},
         {"why", why(training)},
         {"progress", progress_text(training)},
-        {"speed", report::scaled(record.samples_per_s) + " samples/s on " +
-                      std::to_string(record.world_size) + " nodes"},
-        {"used", report::fixed(record.node_seconds / 3600, 2) + " node-hours"},
-        {"config", order.config},
-        {"run", order.run_directory},
-        {"in", order.directory}};
+        {"used", report::fixed(record.node_seconds / 3600, 2) + " node-hours"}};
+    if (record.samples_per_s > 0) {
+        table.rows.push_back({"speed", report::scaled(record.samples_per_s) + " samples/s on " +
+                                           std::to_string(record.world_size) + " nodes"});
+    }
+    table.rows.push_back({"config", order.config});
+    table.rows.push_back({"run", order.run_directory});
+    table.rows.push_back({"in", order.directory});
     if (!order.arguments.empty()) {
         table.rows.push_back({"arguments", config::join(order.arguments, " ")});
     }

@@ -46,8 +46,8 @@ void apply_given(config::Schema& schema, const config::Schema& given) {
     }
 }
 
-// The value that follows `--run.dir` last, else that of the file.
-std::string run_directory_of(const TrainingOrder& order) {
+// The value that follows `--run.dir` last, else that of the file. Also finds out whether the file is TOML.
+std::string configured_run_directory(const TrainingOrder& order) {
     const std::string flag = "--run.dir";
     std::string found;
     for (const config::TomlEntry& entry : config::read_toml(read_text_file(order.config), order.config)) {
@@ -78,7 +78,8 @@ void declare_training_order(config::Schema& schema, TrainingOrder& order) {
     schema.option("training.name", order.name, "what to call it; empty: as its configuration");
     schema.option("training.run_dir", order.run_directory, "empty: run.dir of its configuration")
         .metavar("DIR");
-    schema.option("training.min_nodes", order.least, "with fewer it does not run").range(1, most_nodes_of_a_training);
+    schema.option("training.min_nodes", order.least, "with fewer it does not run")
+        .range(1, most_nodes_of_a_training);
     schema.option("training.max_nodes", order.most, "more do not help it").range(1, most_nodes_of_a_training);
     schema
         .option("training.weight", order.weight,
@@ -120,8 +121,8 @@ TrainingOrder completed(TrainingOrder order, const fs::path& directory) {
                         std::to_string(order.most) + ")",
                     "make it smaller");
     }
-    const std::string run_directory =
-        order.run_directory.empty() ? run_directory_of(order) : order.run_directory;
+    const std::string configured = configured_run_directory(order);
+    const std::string run_directory = order.run_directory.empty() ? configured : order.run_directory;
     if (run_directory.empty()) {
         throw Error(ExitCode::usage, order.config + " does not say where its run is",
                     "set dir below [run] there, or training.run_dir");

@@ -37,7 +37,7 @@ void declare_training_order(config::Schema& schema, TrainingOrder& order);
 TrainingOrder read_training_order(const std::filesystem::path& file, const config::Schema& given);
 
 // As a manager can use it: paths absolute (relative ones count from `directory`), the name and the run directory found in
-// the configuration, both limits in order. Throws Error(usage).
+// the configuration, both limits in order. Throws Error(usage), with FILE:LINE:COLUMN where that is no TOML, or Error(io).
 TrainingOrder completed(TrainingOrder order, const std::filesystem::path& directory);
 
 std::string to_json(const TrainingOrder& order);

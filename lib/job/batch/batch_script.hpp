@@ -10,12 +10,12 @@
 namespace mastic::job {
 
 enum class BatchWork {
-    train,  // one training that goes on in further jobs until it is done
-    sweep,  // the same for each line of a file, as a job array
-    tune,   // mastic-tune run
-    pilot,  // one member of an elastic training, on one node
-    mps,    // a training with several ranks on each GPU, as many as is best
-    manage, // mastic-rescale serve
+    train,   // one training that goes on in further jobs until it is done
+    sweep,   // the same for each line of a file, as a job array
+    tune,    // mastic-tune run
+    pilot,   // one member of an elastic training, on one node
+    mps,     // a training with several ranks on each GPU, as many as is best
+    manage,  // mastic-rescale serve
 };
 
 struct BatchRequest {

@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 constexpr auto program = "nvidia-cuda-mps-control";
 constexpr Seconds answer_limit{10};  // of one command
 constexpr Seconds start_limit{30};
-constexpr std::chrono::milliseconds look_interval{10};
+constexpr std::chrono::milliseconds look_interval{50};  // each look starts programs, or reads all of /proc
 
 bool wait_until(const std::function<bool()>& done, Seconds patience) {
     const auto limit =
@@ -43,8 +43,11 @@ std::string last_lines(const fs::path& file) {
     } catch (const Error&) {
         return "";
     }
+    while (text.ends_with('\n')) {
+        text.pop_back();
+    }
     constexpr std::size_t longest = 600;
-    return text.substr(text.size() > longest ? text.find('\n', text.size() - longest) + 1 : 0);
+    return text.substr(text.size() > longest ? text.size() - longest : 0);
 }
 
 }  // namespace

@@ -11,7 +11,7 @@ namespace mastic::colocation {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr std::chrono::milliseconds look_interval{5};
+constexpr std::chrono::milliseconds look_interval{10};
 
 Clock::time_point after(Seconds patience) {
     return Clock::now() + std::chrono::duration_cast<Clock::duration>(patience);

@@ -135,7 +135,7 @@ bool eventually(const std::function<bool()>& done, Seconds limit) {
         if (std::chrono::steady_clock::now() > end) {
             return false;
         }
-        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
     }
     return true;
 }

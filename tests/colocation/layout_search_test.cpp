@@ -16,7 +16,7 @@ using testing::HasSubstr;
 struct Curve {
     std::map<int, double> samples_per_s;
     std::uint64_t each = 1;
-    std::vector<int> asked;
+    std::vector<int> asked = {};
 
     Trial operator()(int ranks) {
         asked.push_back(ranks);

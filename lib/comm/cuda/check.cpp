@@ -13,7 +13,7 @@ const char* hint_for(cudaError_t code) {
     switch (code) {
         case cudaErrorNoDevice:
         case cudaErrorInsufficientDriver:
-            return "ask for a GPU (sbatch --gres=gpu:1) and look at `nvidia-smi` there; or use --device cpu";
+            return "ask for a GPU (sbatch --gres=gpu:1) and look at `nvidia-smi` there";
         case cudaErrorMemoryAllocation:
             return "use a smaller batch, or fewer ranks on this GPU";
         case cudaErrorMpsConnectionFailed:

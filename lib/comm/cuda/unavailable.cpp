@@ -5,7 +5,7 @@ namespace mastic::comm::cuda {
 
 void throw_unavailable() {
     throw Error(ExitCode::environment, "this mastic was built without CUDA",
-                "configure where nvcc is, with -DMASTIC_CUDA=ON; or use --device cpu");
+                "configure where nvcc is, with -DMASTIC_CUDA=ON, or use host memory");
 }
 
 }  // namespace mastic::comm::cuda

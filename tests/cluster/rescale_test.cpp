@@ -16,6 +16,7 @@ using testing::IsEmpty;
 
 constexpr int batch = 16;
 constexpr int steps = 600;
+constexpr int long_enough = 30'000;  // microseconds a sample: four nodes are busy for more than a minute
 
 ClusterEnvironment* const environment = ClusterEnvironment::add(
     {.nodes = 4, .cancel_grace_s = 30, .settings = {"KillWait=20", "SlurmdTimeout=3", "MessageTimeout=2"}});
@@ -24,7 +25,7 @@ class Rescale : public testing::Test {
   protected:
     void TearDown() override { cluster.clear(); }
 
-    std::string submit(const std::string& name, int sample_us = 4000) {
+    std::string submit(const std::string& name, int sample_us = 12'000) {
         return manager.submit(dir / name, steps, sample_us);
     }
     // A job of somebody else.
@@ -103,7 +104,7 @@ TEST_F(Rescale, ManagersThatAreKilledLoseNothing) {
 }
 
 TEST_F(Rescale, PilotsMakeRoomForARigidJobAndComeAgain) {
-    submit("a");
+    submit("a", long_enough);
     manager.start({"--serve.until_done"});
     ASSERT_TRUE(manager.wait_for_pilots(4, "computing")) << manager.log();
     const CommandResult urgent = cluster.run({"srun", "-p", "normal", "-N4", "--exclusive", "true"});
@@ -118,7 +119,7 @@ TEST_F(Rescale, PilotsMakeRoomForARigidJobAndComeAgain) {
 }
 
 TEST_F(Rescale, ANodeWithoutPowerCostsOnlyItsPilot) {
-    submit("a");
+    submit("a", long_enough);
     manager.start({"--serve.until_done"});
     ASSERT_TRUE(manager.wait_for_pilots(4, "computing")) << manager.log();
     const std::string dead = manager.record("a").pilots.back().node;

@@ -79,8 +79,8 @@ TEST_F(Rescale, TwoTrainingsFillTheGapsOfAJobMix) {
 }
 
 TEST_F(Rescale, ManagersThatAreKilledLoseNothing) {
-    submit("a");
-    submit("b");
+    submit("a", long_enough);
+    submit("b", long_enough);
     std::mt19937 random(11);
     for (int death = 0; death < 5; ++death) {
         manager.start();

@@ -221,7 +221,7 @@ void Manager::update_pilots(double now_s) {
     }
 }
 
-// And their pilots.
+// Trainings that have reached an end, and those whose sweep goes on without them, give their pilots back.
 void Manager::end_trainings(double now_s) {
     for (auto& [id, training] : trainings_) {
         const TrainingState before = training.record().state;
@@ -269,7 +269,6 @@ void Manager::send_away(const std::vector<std::string>& jobs, const std::string&
     }
 }
 
-// Keeps what the last round knew: it is written anew in each.
 void Manager::write_down(double now_s) {
     if (options_.only_say) {
         return;

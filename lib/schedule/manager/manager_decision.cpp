@@ -11,7 +11,7 @@
 namespace mastic::schedule {
 namespace {
 
-constexpr double time_to_leave_s = 20;  // before a node is taken by a plan
+constexpr double time_to_leave_s = 20;  // for a pilot whose node is planned for others
 constexpr double learn_every_s = 86'400;
 constexpr double longest_refusal_s = 600;
 constexpr std::size_t least_events = 20;  // to learn from

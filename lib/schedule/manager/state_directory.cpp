@@ -95,9 +95,9 @@ std::string slug(const std::string& name) {
 // A directory that becomes a training by being renamed; gone with its owner if that does not happen.
 class Draft {
   public:
+    // It delegates, so that a file that cannot be written ends a Draft that exists already.
     Draft(const fs::path& trainings, const TrainingOrder& order)
-        : name_(slug(order.name)), path_(trainings / (".draft-" + random_id())) {
-        make_private(path_);
+        : Draft(slug(order.name), trainings / (".draft-" + random_id())) {
         write_file_atomically(path_ / "order.json", to_json(order), 0600);
         TrainingRecord record;
         record.since_s = order.submitted_s;
@@ -128,6 +128,10 @@ class Draft {
     }
 
   private:
+    Draft(std::string name, fs::path path) : name_(std::move(name)), path_(std::move(path)) {
+        make_private(path_);
+    }
+
     std::string name_;
     fs::path path_;
 };

@@ -1,5 +1,6 @@
 // mastic-mps auto with a program whose throughput is known: a script that writes metrics.jsonl.
 #include <algorithm>
+#include <sstream>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -25,7 +25,8 @@ std::vector<std::string> cuda_variables(const std::string& environment, const Fa
     std::istringstream lines(environment);
     std::vector<std::string> found;
     for (std::string line; std::getline(lines, line);) {
-        if (line.starts_with("CUDA_") || line.starts_with("OMP_") || line.starts_with("MASTIC_MPS")) {
+        if (line.starts_with("CUDA_MPS") || line.starts_with("CUDA_VISIBLE") || line.starts_with("OMP_") ||
+            line.starts_with("MASTIC_MPS")) {
             if (const auto at = line.find(node.base().string()); at != line.npos) {
                 const auto end = line.find('/', at + node.base().string().size() + 1);
                 line.replace(at, end - at, "DIR");

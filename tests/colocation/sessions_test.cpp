@@ -67,10 +67,10 @@ TEST_F(Sessions, LastUntilTheLastRankEnds) {
     const pid_t first = start(0);
     const pid_t second = start(1);
     const auto shown = status();
-    ASSERT_THAT(shown, SizeIs(1));
+    ASSERT_EQ(shown.size(), 1u);
     EXPECT_EQ(shown[0].at("state"), "ready");
     EXPECT_EQ(shown[0].at("daemon_answers"), true);
-    EXPECT_THAT(shown[0].at("servers"), SizeIs(1));
+    EXPECT_EQ(shown[0].at("servers").size(), 1u);
     EXPECT_THAT(shown[0].at("ranks").get<std::vector<int>>(), testing::UnorderedElementsAre(first, second));
     EXPECT_EQ(shown[0].at("devices"), nlohmann::json({"GPU-aaaa", "GPU-bbbb"}));
     end(0);

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <set>
+#include <span>
 
 #include <mastic/config/text.hpp>
 #include <mastic/config/toml_document.hpp>
+#include <mastic/core/checksum.hpp>
 
 namespace mastic::config {
 namespace {
@@ -49,6 +51,16 @@ std::map<std::string, std::string> values(const Schema& schema) {
         }
     }
     return texts;
+}
+
+std::string fingerprint(const Schema& schema, const std::vector<std::string>& without) {
+    std::string text;
+    for (const auto& [key, value] : values(schema)) {
+        if (std::ranges::none_of(without, [&key](const std::string& prefix) { return key.starts_with(prefix); })) {
+            text += key + "=" + value + "\n";
+        }
+    }
+    return to_hex(checksum(std::as_bytes(std::span(text))));
 }
 
 std::string Change::text() const {

@@ -17,6 +17,9 @@ std::string to_toml(const Schema& schema, bool with_origins);
 // Key -> value as a flag would give it.
 std::map<std::string, std::string> values(const Schema& schema);
 
+// The same for equal values of all options but those whose keys begin with one of `without`.
+std::string fingerprint(const Schema& schema, const std::vector<std::string>& without);
+
 struct Change {
     std::string key;
     std::string stored;  // as in a file; "" if the stored configuration does not have the key

@@ -26,16 +26,10 @@ constexpr std::chrono::milliseconds between_tries_to_lead{500};
 // Of all options that members must share. A path may be another one on another node, so what lies there is not compared.
 std::string fingerprint_of(const config::Schema& schema) {
     static const std::vector<std::string> own = {"run.", "elastic.", "output.", "job.", "slurm.", "checkpoint.", "train.threads",
-                                                 "train.inject", "trace", "fork", "print-", "allreduce.network",
+                                                 "train.inject", "allreduce.network",
                                                  "allreduce.tuning", "allreduce.transport", "data.train_inputs",
                                                  "data.train_targets", "data.test_inputs", "data.test_targets"};
-    std::string text;
-    for (const auto& [key, value] : config::values(schema)) {
-        if (std::ranges::none_of(own, [&key](const std::string& prefix) { return key.starts_with(prefix); })) {
-            text += key + "=" + value + "\n";
-        }
-    }
-    return to_hex(checksum(std::as_bytes(std::span(text))));
+    return config::fingerprint(schema, own);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
-# `cmake --install BUILD --component comm`: headers and libraries of lib/comm and what it stands on, as the package
-# `mastic` with the target mastic::comm. Without a component: the programs too.
+# The package `mastic`. `cmake --install BUILD --component comm`: headers and libraries of lib/comm and what it stands on, as the
+# target mastic::comm. `--component elastic_app`, in addition: what lib/elastic/app needs, as mastic::elastic_app. Without a
+# component: all of it, and the programs.
 include(CMakePackageConfigHelpers)
 
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/mastic")
@@ -26,6 +27,19 @@ foreach(folder IN LISTS comm_folders)
           FILES_MATCHING PATTERN "*.hpp" PATTERN "detail" EXCLUDE PATTERN "interposer" EXCLUDE PATTERN "batch" EXCLUDE)
 endforeach()
 
+set(app_folders config checkpoint elastic)
+set(app_libraries mastic_config mastic_checkpoint mastic_elastic mastic_elastic_app)
+foreach(library IN LISTS app_libraries)
+  string(REPLACE "mastic_" "" name "${library}")
+  set_target_properties(${library} PROPERTIES EXPORT_NAME ${name})
+endforeach()
+install(TARGETS ${app_libraries} EXPORT mastic-elastic_app-targets ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT elastic_app)
+install(EXPORT mastic-elastic_app-targets NAMESPACE mastic:: DESTINATION "${package_dir}" COMPONENT elastic_app)
+foreach(folder IN LISTS app_folders)
+  install(DIRECTORY "${CMAKE_SOURCE_DIR}/lib/${folder}" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/mastic" COMPONENT elastic_app
+          FILES_MATCHING PATTERN "*.hpp")
+endforeach()
+
 install(DIRECTORY "${CMAKE_SOURCE_DIR}/slurm" DESTINATION "${CMAKE_INSTALL_DATADIR}/mastic" USE_SOURCE_PERMISSIONS)
 
 configure_package_config_file("${CMAKE_CURRENT_LIST_DIR}/mastic-config.cmake.in"
@@ -45,4 +59,4 @@ install(FILES "${CMAKE_BINARY_DIR}/${PROJECT_VERSION}.lua" DESTINATION "${CMAKE_
 
 # All that `cmake --install` takes, without the tests.
 get_property(installed GLOBAL PROPERTY MASTIC_INSTALLED)
-add_custom_target(installed DEPENDS ${installed} ${comm_libraries} ${cuda_libraries})
+add_custom_target(installed DEPENDS ${installed} ${comm_libraries} ${cuda_libraries} ${app_libraries})

@@ -18,14 +18,20 @@ std::string run(const std::vector<std::string>& command) {
     return result.output;
 }
 
-TEST(Install, AnotherProjectFindsThePackageAndReduces) {
+TEST(Install, AnotherProjectFindsThePackageAndRunsOnIt) {
     const test::TempDir dir;
     const std::string prefix = dir.path() / "prefix";
     const std::string build = dir.path() / "build";
-    run({CMAKE, "--install", MASTIC_BUILD, "--component", "comm", "--prefix", prefix});
+    for (const char* component : {"comm", "elastic_app"}) {
+        run({CMAKE, "--install", MASTIC_BUILD, "--component", component, "--prefix", prefix});
+    }
     run({CMAKE, "-S", MASTIC_EXAMPLE, "-B", build, "-DCMAKE_PREFIX_PATH=" + prefix, "-DCMAKE_BUILD_TYPE=Release"});
     run({CMAKE, "--build", build});
     EXPECT_THAT(run({MPIEXEC, "-n", "2", build + "/average"}), HasSubstr("average 0.50"));
+    // The same binary on ranks of MPI, and as a member of an elastic run.
+    const std::string app = build + "/regression";
+    EXPECT_THAT(run({MPIEXEC, "-n", "2", app, "--run.dir", dir / "fixed", "--fit.steps", "20"}), HasSubstr("of 20000 right"));
+    EXPECT_THAT(run({app, "--elastic.join", dir / "elastic", "--fit.steps", "20"}), HasSubstr("of 20000 right"));
 }
 
 // What scripts/install installs, at a place other than the one it was installed to.

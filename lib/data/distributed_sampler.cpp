@@ -58,16 +58,14 @@ void DistributedSampler::set_position(SamplerPosition position) {
     position_ = position;
 }
 
-StepPlan DistributedSampler::next(int rank, std::span<const std::uint64_t> shares) {
+void DistributedSampler::next_into(StepPlan& plan, int rank, std::span<const std::uint64_t> shares) {
     check_rank(rank, shares.size(), size_);
     const auto mine = shares.begin() + rank;
     const auto all = std::accumulate(shares.begin(), shares.end(), std::uint64_t{0});
     if (all == 0) {
         throw Error(ExitCode::usage, "the shares of all ranks are zero");
     }
-    StepPlan plan;
     advance(plan, std::accumulate(shares.begin(), mine, std::uint64_t{0}), *mine, all);
-    return plan;
 }
 
 void DistributedSampler::next_into(StepPlan& plan, int rank, int world_size) {

@@ -43,9 +43,14 @@ class DistributedSampler {
         return plan;
     }
     // Unequal members: rank r gets a part in proportion to shares[r]; their sum is positive and below 2^32.
-    StepPlan next(int rank, std::span<const std::uint64_t> shares);
-    // The same as the first, without allocating once `plan` has been used.
+    StepPlan next(int rank, std::span<const std::uint64_t> shares) {
+        StepPlan plan;
+        next_into(plan, rank, shares);
+        return plan;
+    }
+    // The same, without allocating once `plan` has been used.
     void next_into(StepPlan& plan, int rank, int world_size);
+    void next_into(StepPlan& plan, int rank, std::span<const std::uint64_t> shares);
 
     SamplerPosition position() const { return position_; }
     // Error(checkpoint) if `position` is beyond the data set.

@@ -32,7 +32,7 @@ void close_all_above(int last) {
 }
 
 // As a daemon: out of the launcher's process group, which it kills at the end, and without its output, for whose end it waits.
-void detach(int kept_descriptor) {
+void detach(const std::optional<FileLock>& kept) {
     setsid();
     if (chdir("/") != 0) {
         return;  // no harm: only an unmount would be in the way
@@ -46,10 +46,12 @@ void detach(int kept_descriptor) {
     for (const int standard : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
         dup2(nothing, standard);
     }
-    constexpr int first = STDERR_FILENO + 1;
-    dup2(kept_descriptor, first);  // PMI's sockets are among the others
-    fcntl(first, F_SETFD, FD_CLOEXEC);
-    close_all_above(first);
+    int last = STDERR_FILENO;
+    if (kept) {
+        dup2(kept->descriptor(), ++last);
+        fcntl(last, F_SETFD, FD_CLOEXEC);
+    }
+    close_all_above(last);  // PMI's sockets are among them
     prctl(PR_SET_NAME, "mastic-mps-keep");
 }
 
@@ -120,14 +122,30 @@ void keep(const SessionDirectory& directory, const SessionKey& key, const Enviro
     }
 }
 
-// The second fork gives it to init, so that nobody has to wait for it.
-[[noreturn]] void become_keeper(const SessionDirectory& directory, const SessionKey& key, int lock,
-                                const Environment& environment) {
-    detach(lock);
-    if (fork() != 0) {
-        _exit(0);
+// Nothing: there is a keeper already.
+std::optional<FileLock> found(const SessionDirectory& directory, const ProcessId& founder) {
+    directory.create();
+    directory.add_member(founder);
+    constexpr int tries = 10;  // a rank may just look whether the directory has a keeper
+    for (int i = 0; i < tries; ++i) {
+        if (auto lock = FileLock::try_take(directory.keeper(), FileLock::Mode::exclusive)) {
+            return lock;
+        }
+        usleep(10'000);
     }
+    return std::nullopt;
+}
+
+// The second fork gives it to init, so that nobody has to wait for it.
+[[noreturn]] void become_keeper(const SessionDirectory& directory, const SessionKey& key,
+                                const std::optional<FileLock>& lock, const ProcessId& founder,
+                                const Environment& environment) {
     try {
+        detach(lock);
+        const std::optional<FileLock> own = lock ? std::nullopt : found(directory, founder);
+        if ((!lock && !own) || fork() != 0) {
+            _exit(0);
+        }
         keep(directory, key, environment);
     } catch (const std::exception&) {
         _exit(
@@ -138,17 +156,22 @@ void keep(const SessionDirectory& directory, const SessionKey& key, const Enviro
 
 }  // namespace
 
-void start_keeper(const SessionDirectory& directory, const SessionKey& key, FileLock lock,
+void start_keeper(const SessionDirectory& directory, const SessionKey& key, std::optional<FileLock> lock,
                   const Environment& environment) {
+    const ProcessId founder = find_process(getpid()).value_or(ProcessId{getpid(), 0});
     const pid_t child = fork();
     if (child < 0) {
         throw Error(ExitCode::environment,
                     "cannot make a process: " + std::generic_category().message(errno));
     }
     if (child == 0) {
-        become_keeper(directory, key, lock.descriptor(), environment);
+        become_keeper(directory, key, lock, founder, environment);
     }
-    while (waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
+    int status = 0;
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
+    if (status != 0 && !lock) {
+        directory.create();  // meets the same obstacle, and tells it
     }
 }
 

@@ -17,10 +17,13 @@ Clock::time_point after(Seconds patience) {
     return Clock::now() + std::chrono::duration_cast<Clock::duration>(patience);
 }
 
-// Against a keeper that is just removing the directory.
-FileLock enter(const SessionDirectory& directory, Clock::time_point limit) {
+// Against a keeper that is just making or removing the directory.
+FileLock enter(const SessionDirectory& directory, const SessionKey& key, const Environment& environment,
+               Clock::time_point limit) {
     while (Clock::now() < limit) {
-        directory.create();
+        if (!directory.exists()) {
+            start_keeper(directory, key, std::nullopt, environment);
+        }
         if (auto lock = FileLock::try_take(directory.lock(), FileLock::Mode::shared)) {
             return std::move(*lock);
         }
@@ -35,7 +38,7 @@ FileLock enter(const SessionDirectory& directory, Clock::time_point limit) {
 Session Session::join(const SessionKey& key, const Environment& environment, Seconds patience) {
     const auto limit = after(patience);
     SessionDirectory directory = SessionDirectory::of(key, environment);
-    FileLock lock = enter(directory, limit);
+    FileLock lock = enter(directory, key, environment, limit);
     directory.add_member(find_process(getpid()).value_or(ProcessId{getpid(), 0}));
     while (Clock::now() < limit) {
         const auto state = directory.read_state();

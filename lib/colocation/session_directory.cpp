@@ -107,15 +107,20 @@ void SessionDirectory::create() const {
         throw Error(ExitCode::io,
                     "cannot make " + path_.string() + ": " + std::generic_category().message(errno));
     }
-    // Anybody can make a directory in /tmp.
+    exists();  // if it was just removed, the caller sees it when it takes the lock
+}
+
+bool SessionDirectory::exists() const {
     struct stat status {};
     if (lstat(path_.c_str(), &status) != 0) {
-        return;  // just removed: the caller sees it when it takes the lock
+        return false;
     }
+    // Anybody can make a directory in /tmp.
     if (!S_ISDIR(status.st_mode) || status.st_uid != getuid() || (status.st_mode & 077) != 0) {
         throw Error(ExitCode::environment, path_.string() + " is not a directory of this user's alone",
                     "remove it, or name another place in " + std::string(base_variable));
     }
+    return true;
 }
 
 void SessionDirectory::remove() const {

@@ -40,6 +40,8 @@ class SessionDirectory {
 
     // Makes it with mode 0700, or finds it. Throws Error(environment): somebody else's, or open to others; Error(io).
     void create() const;
+    // Throws Error(environment) for one that is not this user's alone.
+    bool exists() const;
     // Everything in it and itself. The caller holds lock() exclusively, so that nobody else is in it.
     void remove() const;
 

@@ -66,6 +66,7 @@ pid_t start_server() {
     }
     const pid_t server = fork();
     if (server == 0) {
+        close_range(STDERR_FILENO + 1, ~0U, 0);  // who asks for it waits until all ends of the connection are closed
         prctl(PR_SET_NAME, "nvidia-cuda-mps-server");
         for (;;) {
             pause();

@@ -144,6 +144,7 @@ TEST(Launch, ARankWithAGpuOfItsOwnSharesNothing) {
 // In exclusive mode the job's own server has the GPU when the second rank comes.
 TEST(Launch, TheJobsOwnDaemonIsNoConflict) {
     FakeNode node("gpu GPU-a 00000000:3B:00.0 1024 3 0 A100\n");
+    node.set("CUDA_VISIBLE_DEVICES", "0");
     const std::string here = (node.directory() / "here").string();
     const std::string end = (node.directory() / "end").string();
     const pid_t first = node.start({"--mps", "on", "--", "sh", "-c",

@@ -57,7 +57,7 @@ int run_parsed(int argc, char** argv, App& app, const job::JobContext& job) {
     app.declare(schema);
     const config::ProgramInfo program = describe(app, argv[0]);
     const config::Invocation asked = config::parse(program, schema, argc, argv, config::mastic_variables());
-    if (const auto text = config::requested_text(program, schema, asked)) {
+    if (const auto text = config::requested_text(program, schema, asked, [] { return LibraryVersions{{"MPI", comm::mpi_library_version()}}; })) {
         std::fputs(job.rank == 0 ? text->c_str() : "", stdout);
         return 0;
     }

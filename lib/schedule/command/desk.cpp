@@ -9,6 +9,7 @@
 
 #include <mastic/core/environment.hpp>
 #include <mastic/core/error.hpp>
+#include <mastic/core/host_name.hpp>
 
 namespace mastic::schedule {
 namespace {
@@ -34,18 +35,12 @@ double seconds_since_1970() {
     return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
-std::string this_host() {
-    std::array<char, 256> name = {};
-    gethostname(name.data(), name.size() - 1);
-    return name.data();
-}
-
 StateDirectory open_state(const CommandContext& context) {
     return StateDirectory::open(context.invocation.positionals.at(0));
 }
 
 int ask(const CommandContext& context, const StateDirectory& state, Request request) {
-    request.by = process_environment()("USER").value_or("somebody") + "@" + this_host();
+    request.by = process_environment()("USER").value_or("somebody") + "@" + host_name();
     request.time_s = seconds_since_1970();
     if (context.invocation.dry_run) {
         std::cout << "would ask: " << describe(request) << "\n";

@@ -9,7 +9,6 @@
 namespace mastic::schedule {
 
 double seconds_since_1970();
-std::string this_host();
 
 // Throws the errors of StateDirectory::open.
 StateDirectory open_state(const CommandContext& context);

@@ -12,6 +12,7 @@
 
 #include <mastic/core/environment.hpp>
 #include <mastic/core/error.hpp>
+#include <mastic/core/host_name.hpp>
 #include <mastic/job/signals.hpp>
 #include <mastic/schedule/command/command_context.hpp>
 #include <mastic/schedule/manager/manager.hpp>
@@ -34,12 +35,6 @@ std::function<double()> steady_time() {
 std::string user_name() {
     const passwd* user = getpwuid(geteuid());
     return user != nullptr ? user->pw_name : std::to_string(geteuid());
-}
-
-std::string host_name() {
-    char name[256] = "";
-    gethostname(name, sizeof name - 1);
-    return name;
 }
 
 // What Slurm gave the manager's own job must not reach the pilots', nor sbatch.

@@ -9,6 +9,7 @@
 
 #include <mastic/core/error.hpp>
 #include <mastic/core/file.hpp>
+#include <mastic/core/host_name.hpp>
 
 namespace mastic::schedule {
 namespace {
@@ -18,11 +19,9 @@ namespace fs = std::filesystem;
 // Microseconds first, so that names sort by time; then what makes them differ between processes and hosts.
 std::string new_id(double time_s) {
     static std::atomic<unsigned> counter{0};
-    std::array<char, 256> host = {};
-    gethostname(host.data(), host.size() - 1);
     std::array<char, 32> time = {};
     std::snprintf(time.data(), time.size(), "%016.0f", time_s * 1e6);
-    return std::string(time.data()) + "-" + host.data() + "-" + std::to_string(getpid()) + "-" +
+    return std::string(time.data()) + "-" + host_name() + "-" + std::to_string(getpid()) + "-" +
            std::to_string(counter++);
 }
 

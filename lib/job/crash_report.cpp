@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cerrno>
 #include <csignal>
 #include <cstring>
 #include <fstream>
@@ -25,6 +26,7 @@ constexpr int most_frames = 64;
 
 // The handler may use nothing but this and system calls.
 char file_of_report[4096];
+char program_lines[2 * 4096];  // "@NAME\n@PATH\n": what backtraces call the program, and where it is
 struct sigaction former[std::size(crash_signals)];
 char handler_stack[64 * 1024];  // the crash may be an overflow of the thread's own
 
@@ -39,6 +41,7 @@ void handle(int signal, siginfo_t* info, void*) {
     if (file >= 0) {
         write_text(file, found->name);
         write_text(file, "\n");
+        write_text(file, program_lines);
         void* frames[most_frames];
         backtrace_symbols_fd(frames, backtrace(frames, most_frames), file);
         ::close(file);
@@ -50,7 +53,17 @@ void handle(int signal, siginfo_t* info, void*) {
     }
 }
 
+void note_program() {
+    std::error_code unknown;
+    const std::string path = std::filesystem::read_symlink("/proc/self/exe", unknown).string();
+    const std::string lines = "@" + std::string(program_invocation_name) + "\n@" + path + "\n";
+    if (!unknown && lines.size() < sizeof program_lines) {
+        std::strcpy(program_lines, lines.c_str());
+    }
+}
+
 void install_handlers() {
+    note_program();
     void* frame = nullptr;
     backtrace(&frame, 1);  // its first call loads a library, which a handler must not
     stack_t stack{};
@@ -67,14 +80,15 @@ void install_handlers() {
 }
 
 // "program(+0x12)[0x7f..]" or "program()[0x4012]": what addr2line is to be asked.
-std::string named(const std::string& frame, const CommandRunner& run) {
+std::string named(const std::string& frame, const std::vector<std::string>& program, const CommandRunner& run) {
     static const std::regex nameless(R"(^(.*)\((\+0x[0-9a-f]+)?\) ?\[(0x[0-9a-f]+)\]$)");
     std::smatch match;
     if (!run || !std::regex_match(frame, match, nameless)) {
         return frame;
     }
     const std::string address = match[2].matched ? match[2].str().substr(1) : match[3].str();
-    const CommandResult answer = run({"addr2line", "-C", "-f", "-p", "-e", match[1], address}, Seconds(10));
+    const std::string file = program.size() == 2 && match[1] == program[0] ? program[1] : match[1].str();
+    const CommandResult answer = run({"addr2line", "-C", "-f", "-p", "-e", file, address}, Seconds(10));
     const bool known = answer.exit_code == 0 && !answer.output.empty() && !answer.output.starts_with("??");
     return known ? answer.output.substr(0, answer.output.find('\n')) : frame;
 }
@@ -106,8 +120,13 @@ std::vector<CrashReport> read_crash_reports(const std::filesystem::path& directo
             continue;
         }
         report.rank = std::stoi(match[1]);
-        for (std::string frame; std::getline(file, frame);) {
-            report.frames.push_back(named(frame, run));
+        std::vector<std::string> program;
+        for (std::string line; std::getline(file, line);) {
+            if (line.starts_with('@')) {
+                program.push_back(line.substr(1));
+            } else {
+                report.frames.push_back(named(line, program, run));
+            }
         }
         reports.push_back(std::move(report));
     }

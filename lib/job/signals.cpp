@@ -1,9 +1,9 @@
+#include <mastic/job/signals.hpp>
+
 #include <atomic>
 #include <stdexcept>
 
 #include <unistd.h>
-
-#include <mastic/job/signals.hpp>
 
 namespace mastic::job {
 namespace {
@@ -60,6 +60,15 @@ StopReason stop_reason_of(int signal) {
     }
 }
 
+void hold_signals() {
+    sigset_t held;
+    sigemptyset(&held);
+    for (const int signal : {SIGTERM, SIGUSR1, SIGUSR2}) {
+        sigaddset(&held, signal);
+    }
+    pthread_sigmask(SIG_BLOCK, &held, nullptr);
+}
+
 SignalWatch::SignalWatch() {
     if (watching.exchange(true)) {
         throw std::logic_error("a second SignalWatch in one process");
@@ -72,9 +81,13 @@ SignalWatch::SignalWatch() {
     // Libraries (MPI, HDF5) do not expect interrupted system calls.
     action.sa_flags = SA_RESTART;
     sigemptyset(&action.sa_mask);
+    sigset_t watched;
+    sigemptyset(&watched);
     for (std::size_t i = 0; i < std::size(watched_); ++i) {
         sigaction(watched_[i], &action, &former_[i]);
+        sigaddset(&watched, watched_[i]);
     }
+    pthread_sigmask(SIG_UNBLOCK, &watched, nullptr);  // those that were held arrive now
 }
 
 SignalWatch::~SignalWatch() {

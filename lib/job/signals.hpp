@@ -17,6 +17,10 @@ const char* to_string(StopReason reason);
 
 StopReason stop_reason_of(int signal);  // none for a signal that asks for no stop
 
+// Keeps SIGTERM, SIGUSR1 and SIGUSR2 waiting, also for the program that this process becomes by exec, until a SignalWatch
+// takes them: a program that is being loaded has no handlers yet and would die of them. SIGINT still ends it at once.
+void hold_signals();
+
 // Catches the signals while it lives, then restores the former handlers. One at a time in a process
 // (std::logic_error). A second SIGINT ends the process at once with exit code 130.
 class SignalWatch {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <csignal>
 #include <fstream>
+#include <set>
 #include <thread>
 
 #include <mastic/core/bytes.hpp>
@@ -58,6 +59,12 @@ std::vector<pid_t> ranks_of(const std::filesystem::path& run_dir) {
         }
     }
     return ranks;
+}
+
+bool is_trainer(pid_t process) {
+    std::error_code gone;
+    const auto program = std::filesystem::read_symlink("/proc/" + std::to_string(process) + "/exe", gone);
+    return program.parent_path() != std::filesystem::path(MASTIC_TRAIN).parent_path() && !gone;
 }
 
 class TrainEnd : public testing::Test {
@@ -231,12 +238,16 @@ TEST_F(TrainEnd, NeverStartsOverWhenTheCheckpointsAreGone) {
 }
 
 TEST_F(TrainEnd, ASignalDuringTheStartStopsTheFirstStep) {
+    // As soon as the trainer, which the started program becomes, is being loaded.
     std::thread stop([this] {
-        for (int i = 0; i < 1000 && !std::filesystem::exists(run / "lock"); ++i) {
+        std::set<pid_t> stopped;
+        for (int i = 0; i < 60'000 && stopped.size() < 2; ++i) {
+            for (const pid_t rank : ranks_of(run)) {
+                if (is_trainer(rank) && stopped.insert(rank).second) {
+                    kill(rank, SIGTERM);
+                }
+            }
             std::this_thread::sleep_for(std::chrono::milliseconds(1));
-        }
-        for (const pid_t rank : ranks_of(run)) {
-            kill(rank, SIGTERM);
         }
     });
     const ProgramResult result = run_ranks(2, small_task(run, endless()));

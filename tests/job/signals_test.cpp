@@ -69,6 +69,17 @@ TEST(SignalWatch, HearsASignalFromAnotherProcess) {
     EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
+TEST(SignalWatch, TakesTheSignalsThatWereHeldForIt) {
+    EXPECT_EQ(test::run_child([] {
+                  hold_signals();
+                  raise(SIGUSR2);
+                  raise(SIGTERM);
+                  SignalWatch watch;
+                  return watch.stop_reason() == StopReason::terminate && watch.take_checkpoint_request() ? 0 : 1;
+              }),
+              0);
+}
+
 TEST(SignalWatch, EndsAtOnceOnTheSecondInterrupt) {
     EXPECT_EQ(test::run_child([] {
                   const SignalWatch watch;

@@ -8,6 +8,7 @@
 
 #include <mastic/comm/mpi/session.hpp>
 #include <mastic/core/error.hpp>
+#include <mastic/job/signals.hpp>
 
 namespace mastic::engine {
 namespace {
@@ -41,7 +42,12 @@ LibraryVersions versions(const std::vector<std::string>& command_line) {
             {"compiler", "GCC " __VERSION__}};
 }
 
-int command(const CommandContext& context) { become(trainer_path(), context.command_line); }
+int command(const CommandContext& context) {
+    if (context.invocation.command.empty()) {
+        job::hold_signals();  // a preemption while libtorch is being loaded stops the first step
+    }
+    become(trainer_path(), context.command_line);
+}
 
 }  // namespace
 

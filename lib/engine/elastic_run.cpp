@@ -22,6 +22,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds between_tries_to_lead{500};
+constexpr std::uint64_t enough_for_the_last_steps = 1 << 16;  // bytes of metrics.jsonl
 
 // Of all options that members must share. A path may be another one on another node, so what lies there is not compared.
 std::string fingerprint_of(const config::Schema& schema) {
@@ -149,8 +150,11 @@ bool ElasticRun::try_to_lead(bool founder) {
         progress_.emplace(progress_options(options_.output.progress));
     }
     if (!founder) {
+        started_ = Clock::now();
         files_->store_config(context_);
+        const report::Metrics written = report::read_metrics(directory_.metrics_file(), enough_for_the_last_steps);
         files_->started(state_);
+        backlog_.hand_to(files_->metrics(), written);
         spdlog::info("leading the run from step {}", state_.step);
     }
     checkpoint::StoreOptions store;
@@ -231,7 +235,7 @@ TrainResult ElasticRun::train_generation(Steps& steps) {
     TrainerParts parts{options_, *group_, train_data_, evaluator ? &*evaluator : nullptr, state_,
                        loss_kind(options_.train.loss, train_data_->layout()), arithmetic_, *schedule_,
                        checkpointer_ ? *checkpointer_ : nobody, signals_, time_limit_->planner(), faults_, trace_, recorder_,
-                       files_ ? &files_->metrics() : nullptr, progress_ ? &*progress_ : nullptr, &steps, started_};
+                       [this](const report::MetricsRecord& record) { this->record(record); }, progress_ ? &*progress_ : nullptr, &steps, started_};
     return Trainer(parts).run();
 }
 
@@ -240,6 +244,15 @@ void ElasticRun::regroup() {
     shared_->roll_back();
     membership_->regroup(state_.step);
     record_events();
+}
+
+// Until this member leads, another one writes what it knows; that one may go before it has.
+void ElasticRun::record(const report::MetricsRecord& record) {
+    if (files_) {
+        files_->metrics().write(record);
+    } else {
+        backlog_.keep(record);
+    }
 }
 
 void ElasticRun::record_events() {

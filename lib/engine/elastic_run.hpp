@@ -13,6 +13,7 @@
 #include <mastic/engine/elastic_state.hpp>
 #include <mastic/engine/time_limit.hpp>
 #include <mastic/engine/train_stages.hpp>
+#include <mastic/report/metrics_backlog.hpp>
 
 namespace mastic::engine {
 
@@ -35,12 +36,13 @@ class ElasticRun : public TrainStages {
     void begin_generation();
     void check_equal_weights();
     void regroup();
+    void record(const report::MetricsRecord& record);
     void record_events();
     TrainResult end_after_leaving(Steps& steps);
     void wait_for_the_others();
     TrainResult end(TrainResult result, const Steps& steps);
 
-    const std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
+    std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();  // for times in metrics
     int threads_ = 1;
     std::unique_ptr<ElasticState> shared_;
     std::shared_ptr<comm::Group> solo_;  // for what one process does alone; outlives the checkpointer
@@ -48,6 +50,7 @@ class ElasticRun : public TrainStages {
     std::unique_ptr<Checkpointer> checkpointer_;
     std::optional<TimeLimit> time_limit_;
     std::optional<report::Progress> progress_;
+    report::MetricsBacklog backlog_;
     std::chrono::steady_clock::time_point last_try_to_lead_{};
 };
 

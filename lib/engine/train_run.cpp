@@ -120,11 +120,15 @@ TrainResult TrainRun::train() {
         }
         files_->started(state_);
     }
+    std::function<void(const report::MetricsRecord&)> metrics;
+    if (files_) {
+        metrics = [this](const report::MetricsRecord& record) { files_->metrics().write(record); };
+    }
     TrainResult result;
     {
         Trainer trainer({options_, *group_, train_data_, evaluator ? &*evaluator : nullptr, state_, kind, arithmetic_,
                          *schedule_, checkpointer, signals_, time_limit.planner(), faults_, trace_, recorder_,
-                         files_ ? &files_->metrics() : nullptr, progress ? &*progress : nullptr});
+                         metrics, progress ? &*progress : nullptr});
         result = trainer.run();
     }
     trace_.flush();

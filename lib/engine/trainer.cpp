@@ -1,3 +1,5 @@
+#include <mastic/engine/trainer.hpp>
+
 #include <torch/torch.h>
 
 #include <cmath>
@@ -10,7 +12,6 @@
 #include <mastic/engine/batch_tensors.hpp>
 #include <mastic/engine/data_setup.hpp>
 #include <mastic/engine/reduction_group.hpp>
-#include <mastic/engine/trainer.hpp>
 #include <mastic/optimizer/gradient_clipping.hpp>
 
 namespace mastic::engine {
@@ -230,8 +231,8 @@ void Trainer::start_agreement(double loss_sum, double weight) {
 void Trainer::apply_update(const StepAgreement& agreed) {
     const PhaseTimer timer = timed(times_.optimizer, "optimizer");
     const std::string where = "in step " + std::to_string(parts_.state.step + 1);
-    const char* hint = "a smaller learning rate, clip_norm, or float32 instead of bf16 may help; the last checkpoint "
-                       "is from before this step";
+    const char* hint = "a smaller learning rate, clip_norm, or float32 instead of bf16 may help; checkpoints, if there are "
+                       "any, are from before this step";
     if (agreed.non_finite_ranks > 0) {
         const std::string who = agreed.non_finite_rank >= 0
                                     ? "on rank " + std::to_string(agreed.non_finite_rank)
@@ -289,13 +290,13 @@ void Trainer::save(bool best) {
     parts_.checkpointer.save({static_cast<std::uint64_t>(state.step), state.samples, best},
                              state.view(parts_.arithmetic));
     save_due_ = false;
-    if (parts_.metrics != nullptr) {
+    if (parts_.metrics) {
         report::EventRecord event;
         event.step = state.step;
         event.time_s = Seconds(Clock::now() - parts_.started).count();
         event.kind = "checkpoint";
         event.text = best ? "best so far" : "";
-        parts_.metrics->write(event);
+        parts_.metrics(event);
     }
 }
 
@@ -308,7 +309,7 @@ void Trainer::record_step(const StepAgreement& agreed) {
              static_cast<std::int64_t>(planned_samples(parts_.options, parts_.train_data->size())), agreed.loss});
     }
     const bool due = state.step % parts_.options.output.log_every == 0 || finished() || state.step == 1;
-    if (parts_.metrics == nullptr || !due) {
+    if (!parts_.metrics || !due) {
         return;
     }
     report::StepRecord record;
@@ -327,7 +328,7 @@ void Trainer::record_step(const StepAgreement& agreed) {
     record.checkpoint_stall_ms = milliseconds(times_.checkpoint_stall);
     record.global_batch = parts_.options.train.batch_size;
     record.world_size = parts_.group.size();
-    parts_.metrics->write(record);
+    parts_.metrics(record);
 }
 
 bool Trainer::evaluate() {
@@ -335,7 +336,7 @@ bool Trainer::evaluate() {
     TrainState& state = parts_.state;
     result_.evaluation = parts_.evaluator->run(*state.network);
     const Evaluation& evaluation = *result_.evaluation;
-    if (parts_.metrics != nullptr) {
+    if (parts_.metrics) {
         report::EvaluationRecord record;
         record.step = state.step;
         record.epoch = static_cast<std::int64_t>(state.position.epoch);
@@ -345,7 +346,7 @@ bool Trainer::evaluate() {
         record.loss = evaluation.loss;
         record.metrics = evaluation.metrics;
         record.metrics.erase("loss");  // has a place of its own
-        parts_.metrics->write(record);
+        parts_.metrics(record);
     }
     if (parts_.progress != nullptr) {
         parts_.progress->hide();

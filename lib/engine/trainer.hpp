@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -45,7 +46,7 @@ class StepMembership {
     virtual bool ends_after(std::int64_t agreed_generation) = 0;
 };
 
-// What the trainer works with; all of it outlives the trainer. `metrics`, `progress` are rank 0's, null elsewhere.
+// What the trainer works with; all of it outlives the trainer. `metrics`, `progress` are empty where nobody looks.
 struct TrainerParts {
     const TrainOptions& options;
     comm::Group& group;
@@ -61,7 +62,7 @@ struct TrainerParts {
     FaultInjection& faults;
     Trace& trace;
     job::FlightRecorder& recorder;
-    report::MetricsWriter* metrics = nullptr;
+    std::function<void(const report::MetricsRecord&)> metrics;
     report::Progress* progress = nullptr;
     StepMembership* membership = nullptr;  // null: the ranks stay the same
     std::chrono::steady_clock::time_point started = std::chrono::steady_clock::now();  // for times in metrics

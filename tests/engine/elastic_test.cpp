@@ -98,6 +98,7 @@ TEST_F(Elastic, TheNextOneLeadsWhenTheLeaderDies) {
     EXPECT_THAT(second.output(), HasSubstr("leading the run"));
     EXPECT_EQ(record_of(run).attempt.exit_code, 0);
     EXPECT_EQ(step_of(newest_state(run)), epochs * steps_of_an_epoch);
+    expect_every_step_once(epochs);
     expect_weights_of_a_fixed_run(epochs);
 }
 
@@ -111,6 +112,7 @@ TEST_F(Elastic, TheLeaderHandsOverWhenItLeaves) {
     EXPECT_EQ(first.wait(), 75) << first.output();
     EXPECT_EQ(second.wait(), 0) << second.output();
     EXPECT_EQ(record_of(run).attempt.exit_code, 0);
+    expect_every_step_once(epochs);
     expect_weights_of_a_fixed_run(epochs);
 }
 

@@ -13,7 +13,7 @@ namespace mastic::elastic {
 
 namespace {
 
-constexpr Seconds silence{5};
+constexpr Seconds server_silence{5};
 
 BulkAnswer::Status status_of(const std::string& name) {
     using Status = BulkAnswer::Status;
@@ -50,7 +50,7 @@ Fetched BulkClient::fetch(BulkRequest request) {
 
 void BulkClient::fetch_some(BulkRequest& request, Fetched& fetched) {
     if (!socket_) {
-        socket_ = std::make_unique<TimedSocket>(TimedSocket::call(address_, secret_, silence, interrupted_));
+        socket_ = std::make_unique<TimedSocket>(TimedSocket::call(address_, secret_, server_silence, interrupted_));
     }
     request.offset = fetched.bytes.size();
     socket_->write_frame(encode_request(request));

@@ -19,7 +19,8 @@ inline std::string encode_request(const BulkRequest& request) {
     return bulk_word + nlohmann::json{{"what", static_cast<int>(request.what)},
                                       {"member", request.member},
                                       {"step", request.step},
-                                      {"offset", request.offset}}
+                                      {"offset", request.offset},
+                                      {"known", request.known}}
                            .dump();
 }
 
@@ -27,7 +28,8 @@ inline std::string encode_request(const BulkRequest& request) {
 inline BulkRequest decode_request(const std::string& text) {
     const auto json = nlohmann::json::parse(text.substr(std::string(bulk_word).size()));
     return {static_cast<BulkRequest::What>(json.at("what").get<int>()), json.at("member").get<std::string>(),
-            json.at("step").get<Step>(), json.at("offset").get<std::uint64_t>()};
+            json.at("step").get<Step>(), json.at("offset").get<std::uint64_t>(),
+            json.at("known").get<GenerationId>()};
 }
 
 }  // namespace mastic::elastic

@@ -17,7 +17,7 @@ namespace mastic::elastic {
 namespace {
 
 constexpr std::size_t most_transfers = 16;
-constexpr Seconds silence{10};
+constexpr Seconds client_silence{10};
 
 const char* name_of(BulkAnswer::Status status) {
     constexpr const char* names[] = {"data", "switched", "later", "gone"};
@@ -58,7 +58,7 @@ void BulkServer::serve(Descriptor connection, std::string first_request) {
 void BulkServer::run(Descriptor connection, std::string request) {
     std::string member;
     try {
-        TimedSocket socket(std::move(connection), silence, [this] { return stopping_.load(); });
+        TimedSocket socket(std::move(connection), client_silence, [this] { return stopping_.load(); });
         std::vector<std::byte> chunk(chunk_bytes);
         for (;;) {
             const BulkRequest wanted = decode_request(request);

@@ -311,7 +311,7 @@ struct Membership::Impl {
                 BulkClient source(plane->address_of(generation.members[static_cast<std::size_t>(holder)]),
                                   secret, [this] { return plane->state().abandoned == generation.id; });
                 Fetched fetched = source.fetch(
-                    {.what = BulkRequest::What::step, .member = self.id, .step = generation.step});
+                    {.what = BulkRequest::What::step, .member = self.id, .step = generation.step, .known = generation.id});
                 if (fetched.status == BulkAnswer::Status::data) {
                     take(fetched);
                     return true;

@@ -102,9 +102,10 @@ BulkAnswer StepLog::find(const BulkRequest& request) {
         wanting_.insert(request.member);
         return {.status = Status::later};
     }
-    if (const auto boundary = boundaries_.find(request.step - 1); boundary != boundaries_.end() &&
-                                                                  boundary->second.lists(request.member) &&
-                                                                  next_of_.contains(request.member)) {
+    // One that knows of the switch has missed the first step after it.
+    if (const auto boundary = boundaries_.find(request.step - 1);
+        boundary != boundaries_.end() && boundary->second.lists(request.member) &&
+        boundary->second.id > request.known && next_of_.contains(request.member)) {
         return {.status = Status::switched, .step = request.step - 1, .generation = boundary->second.id};
     }
     if (const auto found = steps_.find(request.step); found != steps_.end()) {

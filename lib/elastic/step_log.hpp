@@ -24,12 +24,13 @@ struct BulkRequest {
     std::string member = {};   // who asks
     Step step = -1;            // of the snapshot: -1: a new one
     std::uint64_t offset = 0;  // where to begin, of an interrupted transfer
+    GenerationId known = 0;    // the newest generation that it is part of
 };
 
 struct BulkAnswer {
     enum class Status {
         data,      // `blob`, of `step`
-        switched,  // the step asked for is of `generation`, which lists the one that asks
+        switched,  // the step asked for is of `generation`, which lists the one that asks, and which it does not know
         later,     // not yet: ask again
         gone,      // not kept (any more): begin anew
     };

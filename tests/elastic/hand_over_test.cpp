@@ -76,6 +76,8 @@ TEST(StepLogs, KeepWhatANewcomerNeedsAndTellItOfTheSwitch) {
     const BulkAnswer switched = log.answer({.what = What::step, .member = "new", .step = 7}, at_once);
     EXPECT_EQ(switched.status, Status::switched);
     EXPECT_EQ(switched.generation, 2u);
+    EXPECT_EQ(log.answer({.what = What::step, .member = "new", .step = 7, .known = 2}, at_once).status, Status::data)
+        << "its first step broke, and the others had applied it";
     // To another one it is a step like any other.
     EXPECT_EQ(log.answer({.what = What::step, .member = "x", .step = 7}, at_once).status, Status::data);
 }

@@ -1,9 +1,10 @@
+#include <mastic/report/post_mortem.hpp>
+
 #include <algorithm>
 #include <array>
 #include <ctime>
 
 #include <mastic/report/number_format.hpp>
-#include <mastic/report/post_mortem.hpp>
 #include <mastic/report/text_table.hpp>
 
 namespace mastic::report {
@@ -11,19 +12,20 @@ namespace {
 
 using job::LastMoment;
 
+constexpr const char* more_memory = "ask for more with --mem, or lower train.batch_size or train.micro_batch; ";
 
 struct SlurmEnd {
     const char* state;
     const char* cause;
-    const char* advice;  // before "start it again"
+    const char* advice;  // before "then start it again"
 };
 constexpr std::array slurm_ends = {
     SlurmEnd{"OUT_OF_MEMORY", "the job used more memory than Slurm granted, and the kernel killed processes of it",
-             "ask for more with --mem, or lower train.batch_size or train.micro_batch; then "},
+             more_memory},
     SlurmEnd{"NODE_FAIL", "a node of the job failed", ""},
     SlurmEnd{"BOOT_FAIL", "a node of the job did not start", ""},
     SlurmEnd{"TIMEOUT", "the job reached its time limit before the run had saved and stopped by itself",
-             "set a larger job.margin, which stops earlier; then "},
+             "set a larger job.margin, which stops earlier; "},
     SlurmEnd{"DEADLINE", "the job reached its deadline", ""},
     SlurmEnd{"PREEMPTED", "Slurm took the nodes for a job of higher priority", ""},
     SlurmEnd{"CANCELLED", "somebody cancelled the job (scancel)", ""}};
@@ -72,6 +74,23 @@ const SlurmEnd* slurm_end(const EndEvidence& evidence) {
     const auto found = std::ranges::find_if(
         slurm_ends, [&](const SlurmEnd& end) { return evidence.slurm->state == end.state; });
     return found == slurm_ends.end() ? nullptr : &*found;
+}
+
+// The first rank that was killed, as srun says: the others end because of it.
+std::optional<Verdict> killed_rank(const EndEvidence& evidence) {
+    const auto killed = std::ranges::find_if(evidence.task_ends, [](const job::TaskEnd& end) {
+        return end.how == "Killed" || end.how == "Out Of Memory";
+    });
+    const LastMoment* moment = killed == evidence.task_ends.end() ? nullptr : moment_of(evidence, killed->task);
+    if (moment == nullptr || !moment->end.empty()) {
+        return std::nullopt;
+    }
+    const bool memory = killed->how == "Out Of Memory";
+    return Verdict{rank_name(*moment) + " was killed " + place_of(*moment) + (memory ? ": out of memory" : ", with SIGKILL"),
+                   (memory ? std::string(more_memory)
+                           : "somebody did, or the kernel, for want of memory (`dmesg -T` on " + moment->host +
+                                 " tells). If it was memory, " + more_memory) +
+                       "then " + start_again(evidence.run)};
 }
 
 std::string silent_cause(const EndEvidence& evidence, const LastMoment& first) {
@@ -185,7 +204,11 @@ Verdict find_cause(const EndEvidence& evidence) {
         return {to_string(*evidence.failure), next_action(RunState::failed, static_cast<int>(evidence.failure->code))};
     }
     if (const SlurmEnd* end = slurm_end(evidence)) {
-        return {end->cause, end->advice + start_again(run)};
+        const std::string advice = end->advice;
+        return {end->cause, (advice.empty() ? "" : advice + "then ") + start_again(run)};
+    }
+    if (auto killed = killed_rank(evidence)) {
+        return *killed;
     }
     const LastMoment* first = first_silent(evidence.ranks);
     if (std::string lost = word_of_a_loss(evidence); !lost.empty()) {

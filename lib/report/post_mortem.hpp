@@ -9,6 +9,7 @@
 #include <mastic/job/crash_report.hpp>
 #include <mastic/job/flight_recorder.hpp>
 #include <mastic/job/slurm_record.hpp>
+#include <mastic/job/task_end.hpp>
 #include <mastic/report/rank_failure.hpp>
 #include <mastic/report/run_status.hpp>
 
@@ -20,6 +21,7 @@ struct EndEvidence {
     std::vector<job::CrashReport> crashes;   // by rank
     std::optional<RankFailure> failure;      // what a rank that failed alone has said
     std::optional<job::SlurmRecord> slurm;   // of the newest start's job, if Slurm still knows it
+    std::vector<job::TaskEnd> task_ends;     // from that job's log
 };
 
 struct Verdict {
@@ -28,7 +30,7 @@ struct Verdict {
 };
 
 // In the order of what explains the rest: a crash, an error of one rank (not one about other ranks), Slurm's reason, a rank
-// that fell silent while others waited for it, the run's own reason.
+// that srun says was killed, a rank that fell silent while others waited for it, the run's own reason.
 Verdict find_cause(const EndEvidence& evidence);
 
 // The page: cause, advice, the records, a table of the ranks, backtraces.

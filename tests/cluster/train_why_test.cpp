@@ -7,6 +7,7 @@ namespace mastic::test {
 namespace {
 
 using testing::AllOf;
+using testing::ContainsRegex;
 using testing::HasSubstr;
 
 // Little time to save in, for ranks that do not come to it.
@@ -52,6 +53,16 @@ TEST_F(Why, TellsThatTheTimeLimitWasReached) {
     EXPECT_EQ(cluster.wait_end(job), "TIMEOUT");
     EXPECT_THAT(page(run), HasSubstr("reached its time limit"));
     EXPECT_EQ(page(job), page(run)) << "a job is as good as its run directory";
+}
+
+// As by the kernel for want of memory: to Slurm both are the same, unless it has set the limit itself.
+TEST_F(Why, NamesTheRankThatWasKilled) {
+    const std::string job = start();
+    ASSERT_EQ(cluster.run_on("n2", {"pkill", "-KILL", "-x", "mastic-train"}).exit_code, 0);
+    EXPECT_EQ(cluster.wait_end(job), "FAILED");
+    EXPECT_THAT(page(run), AllOf(ContainsRegex("first +rank 1 on n2 was killed in step [0-9]+ .*, with SIGKILL"),
+                                 HasSubstr("`dmesg -T` on n2")))
+        << cluster.output(job);
 }
 
 TEST_F(Why, NamesTheRankThatFellSilent) {

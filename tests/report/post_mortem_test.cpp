@@ -68,6 +68,20 @@ TEST(PostMortem, ACrashExplainsMoreThanTheCodeOfTheOthers) {
     EXPECT_THAT(page, HasSubstr("job 12: FAILED"));
 }
 
+TEST(PostMortem, ARankThatSrunSaysWasKilledExplainsTheOthers) {
+    EndEvidence evidence = ended(7, "lost rank 1");
+    evidence.ranks = {moment(0, 41, "bucket 0", 10, "exit code 7"), moment(1, 41, "backward", 50)};
+    evidence.task_ends = {{1, "Killed"}, {0, "Exited with exit code 7"}};
+    EXPECT_EQ(find_cause(evidence).cause, "rank 1 on n2 was killed in step 41 (backward), with SIGKILL");
+    EXPECT_THAT(find_cause(evidence).advice, HasSubstr("`dmesg -T` on n2"));
+    EXPECT_THAT(find_cause(evidence).advice, HasSubstr("resumes from checkpoints/step-40"));
+    evidence.task_ends[0].how = "Out Of Memory";
+    EXPECT_EQ(find_cause(evidence).cause, "rank 1 on n2 was killed in step 41 (backward): out of memory");
+    // A rank that has told how it ended was killed afterwards.
+    evidence.task_ends = {{0, "Killed"}};
+    EXPECT_THAT(find_cause(evidence).cause, HasSubstr("lost rank 1"));
+}
+
 TEST(PostMortem, AnErrorOfOneRankExplainsTheOthers) {
     EndEvidence evidence = ended(std::nullopt);
     evidence.failure = RankFailure{2, ExitCode::io, "no space left"};

@@ -5,6 +5,7 @@
 #include <iostream>
 
 #include <mastic/core/error.hpp>
+#include <mastic/core/file.hpp>
 #include <mastic/engine/front/run_view.hpp>
 #include <mastic/report/post_mortem.hpp>
 
@@ -76,6 +77,10 @@ int why_command(const CommandContext& context) {
     report::EndEvidence evidence = end_evidence(path.string());
     const std::string job_id = evidence.run.record ? evidence.run.record->attempt.job_id : "";
     evidence.slurm = slurm || job_id.empty() ? slurm : job::find_slurm_record(job_id, run_command);
+    std::error_code unreadable;
+    if (evidence.slurm && fs::is_regular_file(evidence.slurm->log, unreadable)) {
+        evidence.task_ends = job::read_task_ends(read_text_file(evidence.slurm->log));
+    }
     std::cout << report::post_mortem_text(evidence);
     return 0;
 }

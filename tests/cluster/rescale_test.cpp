@@ -15,7 +15,7 @@ using schedule::TrainingState;
 using testing::IsEmpty;
 
 constexpr int batch = 16;
-constexpr int steps = 600;
+constexpr int steps = 300;
 constexpr int long_enough = 30'000;  // microseconds a sample: four nodes are busy for more than a minute
 
 ClusterEnvironment* const environment = ClusterEnvironment::add(

@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 constexpr auto program = "nvidia-cuda-mps-control";
 constexpr Seconds answer_limit{10};  // of one command
 constexpr Seconds start_limit{30};
-constexpr std::chrono::milliseconds look_interval{50};  // each look starts programs, or reads all of /proc
+constexpr std::chrono::milliseconds control_interval{50};  // each look starts programs, or reads all of /proc
 
 bool wait_until(const std::function<bool()>& done, Seconds patience) {
     const auto limit =
@@ -31,7 +31,7 @@ bool wait_until(const std::function<bool()>& done, Seconds patience) {
         if (std::chrono::steady_clock::now() >= limit) {
             return false;
         }
-        std::this_thread::sleep_for(look_interval);
+        std::this_thread::sleep_for(control_interval);
     }
     return true;
 }

@@ -11,7 +11,7 @@ namespace mastic::colocation {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr std::chrono::milliseconds look_interval{10};
+constexpr std::chrono::milliseconds session_interval{10};
 
 Clock::time_point after(Seconds patience) {
     return Clock::now() + std::chrono::duration_cast<Clock::duration>(patience);
@@ -27,7 +27,7 @@ FileLock enter(const SessionDirectory& directory, const SessionKey& key, const E
         if (auto lock = FileLock::try_take(directory.lock(), FileLock::Mode::shared)) {
             return std::move(*lock);
         }
-        std::this_thread::sleep_for(look_interval);
+        std::this_thread::sleep_for(session_interval);
     }
     throw Error(ExitCode::environment, "somebody holds " + directory.lock().string(),
                 "`mastic-mps status` shows who uses it");
@@ -52,7 +52,7 @@ Session Session::join(const SessionKey& key, const Environment& environment, Sec
         } else if (state) {
             return {std::move(directory), std::move(lock)};
         }
-        std::this_thread::sleep_for(look_interval);
+        std::this_thread::sleep_for(session_interval);
     }
     throw Error(ExitCode::environment, "the MPS daemon of this node did not start within " + human(patience),
                 "look into " + directory.mps().log.string() + "; without MPS: --mps off");
@@ -69,7 +69,7 @@ void Session::leave(Seconds patience) && {
             end_session(directory);
             return;
         }
-        std::this_thread::sleep_for(look_interval);
+        std::this_thread::sleep_for(session_interval);
     }
 }
 

@@ -22,7 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
-constexpr std::chrono::milliseconds look_interval{50};
+constexpr std::chrono::milliseconds trial_interval{50};
 constexpr std::chrono::seconds end_limit{20};  // from SIGTERM to SIGKILL
 
 // mpiexec and srun end their ranks when they get SIGTERM, also when this process is killed.
@@ -62,7 +62,7 @@ int wait_for(pid_t child, const TrialRequest& request, const std::function<void(
             ending = true;
             limit = Clock::now() + end_limit;
         }
-        std::this_thread::sleep_for(look_interval);
+        std::this_thread::sleep_for(trial_interval);
     }
 }
 

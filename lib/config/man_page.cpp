@@ -61,7 +61,7 @@ std::string sentence(std::string text) {
     return text;
 }
 
-std::string paragraphs(std::string_view text) {
+std::string roff_paragraphs(std::string_view text) {
     std::string result;
     while (!text.empty()) {
         const std::size_t end = text.find("\n\n");
@@ -84,7 +84,7 @@ std::string synopsis(const ProgramInfo& program) {
     return text;
 }
 
-std::string commands(const ProgramInfo& program) {
+std::string roff_commands(const ProgramInfo& program) {
     std::string text = heading("COMMANDS");
     for (const Command& command : program.commands) {
         const std::string name = command.name.empty() ? "" : bold(command.name) + " ";
@@ -153,14 +153,14 @@ std::string man_page(const ProgramInfo& program, const Schema& schema) {
            ".TH " + escaped(title) + " 1 \"\" \"mastic " + escaped(program.version) + "\" \"mastic\"\n" +  //
            ".nh\n.ad l\n" +  // names must not be broken at line ends
            heading("NAME") + escaped(program.name) + " \\- " + escaped(program.one_line) + "\n" +  //
-           synopsis(program) + heading("DESCRIPTION") + paragraphs(program.description) + commands(program) +
+           synopsis(program) + heading("DESCRIPTION") + roff_paragraphs(program.description) + roff_commands(program) +
            options(schema) + heading("ENVIRONMENT") +
-           paragraphs(
+           roff_paragraphs(
                "Every option --section.key can be given by the variable MASTIC_SECTION_KEY: upper case, '_' "
                "for points and dashes. The flag wins over the variable, the variable over the file. An empty "
                "variable counts as not set; a variable that resembles an option but is none is an error.") +
            heading("FILES") +
-           paragraphs(
+           roff_paragraphs(
                "CONFIG.toml: every option --section.key is `key` under [section]. --print-config writes such "
                "a "
                "file with all values. A SIZE is a number of bytes or text such as \"64K\" (K, M, G, T are "

@@ -1,20 +1,21 @@
+#include <mastic/core/bytes.hpp>
+
 #include <array>
 #include <cctype>
 #include <cstdio>
 #include <limits>
 #include <optional>
 
-#include <mastic/core/bytes.hpp>
 #include <mastic/core/error.hpp>
 
 namespace mastic {
 namespace {
 
-struct Unit {
+struct SizeUnit {
     char letter;
     unsigned shift;  // one unit is 2^shift bytes
 };
-constexpr std::array<Unit, 4> units{{{'K', 10}, {'M', 20}, {'G', 30}, {'T', 40}}};
+constexpr std::array<SizeUnit, 4> size_units{{{'K', 10}, {'M', 20}, {'G', 30}, {'T', 40}}};
 
 [[noreturn]] void refuse(std::string_view text, const std::string& reason) {
     throw Error(ExitCode::usage, "\"" + std::string(text) + "\" is not a size: " + reason,
@@ -42,7 +43,7 @@ std::optional<unsigned> parse_unit(std::string_view unit) {
     if (upper.empty() || upper == "B") {
         return 0;
     }
-    for (const auto& [letter, shift] : units) {
+    for (const auto& [letter, shift] : size_units) {
         const auto suffix = upper.substr(1);
         if (upper[0] == letter && (suffix.empty() || suffix == "B" || suffix == "IB")) {
             return shift;
@@ -123,7 +124,7 @@ Bytes parse_bytes(std::string_view text) {
 
 std::string to_string(Bytes size) {
     std::string shortest = std::to_string(size.count);
-    for (const auto& [letter, shift] : units) {
+    for (const auto& [letter, shift] : size_units) {
         if (size.count >> shift == 0) {
             break;
         }

@@ -1,6 +1,6 @@
-#include <algorithm>
-
 #include <mastic/core/caret.hpp>
+
+#include <algorithm>
 
 namespace mastic {
 

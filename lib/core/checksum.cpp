@@ -1,10 +1,10 @@
+#include <mastic/core/checksum.hpp>
+
 #include <array>
 #include <cstdio>
 #include <new>
 
 #include <xxhash.h>
-
-#include <mastic/core/checksum.hpp>
 
 namespace mastic {
 

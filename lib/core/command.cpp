@@ -1,3 +1,5 @@
+#include <mastic/core/command.hpp>
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -14,7 +16,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <mastic/core/command.hpp>
 #include <mastic/core/descriptor.hpp>
 #include <mastic/core/error.hpp>
 

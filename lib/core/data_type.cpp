@@ -1,8 +1,9 @@
+#include <mastic/core/data_type.hpp>
+
 #include <array>
 #include <string>
 #include <vector>
 
-#include <mastic/core/data_type.hpp>
 #include <mastic/core/error.hpp>
 #include <mastic/core/suggest.hpp>
 

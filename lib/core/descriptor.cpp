@@ -1,9 +1,9 @@
+#include <mastic/core/descriptor.hpp>
+
 #include <cerrno>
 #include <utility>
 
 #include <unistd.h>
-
-#include <mastic/core/descriptor.hpp>
 
 namespace mastic {
 

@@ -1,3 +1,5 @@
+#include <mastic/core/duration.hpp>
+
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -9,7 +11,6 @@
 #include <vector>
 
 #include <mastic/core/caret.hpp>
-#include <mastic/core/duration.hpp>
 #include <mastic/core/error.hpp>
 
 namespace mastic {
@@ -19,11 +20,11 @@ constexpr const char* slurm_hint = "Slurm's forms are M, M:S, H:M:S, D-H, D-H:M,
 constexpr const char* duration_hint =
     "write seconds (90), a number with a unit (250ms, 30s, 10m, 2h, 1d) or one of Slurm's forms (4:00, 1-12)";
 
-struct Unit {
+struct TimeUnit {
     std::string_view name;
     double seconds;
 };
-constexpr std::array<Unit, 4> units{{{"d", 86400}, {"h", 3600}, {"m", 60}, {"s", 1}}};
+constexpr std::array<TimeUnit, 4> time_units{{{"d", 86400}, {"h", 3600}, {"m", 60}, {"s", 1}}};
 
 // A text that is read from left to right and knows how to complain about the place where reading stands.
 class Reader {
@@ -127,7 +128,7 @@ Seconds read_slurm_fields(Reader& reader) {
 }
 
 double unit_in_seconds(std::string_view name, Reader& reader) {
-    for (const auto& unit : units) {
+    for (const auto& unit : time_units) {
         if (is_word(name, unit.name)) {
             return unit.seconds;
         }
@@ -170,7 +171,7 @@ Seconds parse_duration(std::string_view text) {
 
 std::string to_string(Seconds span) {
     const double seconds = span.count();
-    for (const auto& [name, length] : units) {
+    for (const auto& [name, length] : time_units) {
         const double count = std::round(seconds / length);
         if ((count != 0 || length == 1) && count * length == seconds) {
             return formatted("%.0f", count).append(name);

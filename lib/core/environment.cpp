@@ -1,6 +1,6 @@
-#include <cstdlib>
-
 #include <mastic/core/environment.hpp>
+
+#include <cstdlib>
 
 namespace mastic {
 

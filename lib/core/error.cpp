@@ -1,6 +1,6 @@
-#include <utility>
-
 #include <mastic/core/error.hpp>
+
+#include <utility>
 
 namespace mastic {
 

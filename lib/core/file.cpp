@@ -1,3 +1,5 @@
+#include <mastic/core/file.hpp>
+
 #include <atomic>
 #include <cerrno>
 #include <string>
@@ -9,7 +11,6 @@
 #include <unistd.h>
 
 #include <mastic/core/error.hpp>
-#include <mastic/core/file.hpp>
 
 namespace mastic {
 namespace {
@@ -37,14 +38,9 @@ const char* hint_for(int error_number) {
     }
 }
 
-[[noreturn]] void fail(const std::string& action, const fs::path& path, int error_number) {
-    throw Error(ExitCode::io, "cannot " + action + " " + path.string() + ": " + reason_of(error_number),
-                hint_for(error_number));
-}
-
 [[noreturn]] void fail_to_write(const fs::path& path, std::size_t needed, int error_number) {
     if (error_number != ENOSPC && error_number != EDQUOT) {
-        fail("write", path, error_number);
+        throw_file_error("write", path, error_number);
     }
     throw Error(ExitCode::io,
                 "cannot write " + path.string() + ": " + reason_of(error_number) + " (needed " +
@@ -55,7 +51,7 @@ const char* hint_for(int error_number) {
 Descriptor open_to_read(const fs::path& path) {
     Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
     if (!file.valid()) {
-        fail("read", path, errno);
+        throw_file_error("read", path, errno);
     }
     return file;
 }
@@ -66,14 +62,14 @@ Container read_all(const fs::path& path) {
     const Descriptor file = open_to_read(path);
     struct stat status {};
     if (fstat(file.get(), &status) != 0) {
-        fail("read", path, errno);
+        throw_file_error("read", path, errno);
     }
     Container content(static_cast<std::size_t>(status.st_size) + 1, typename Container::value_type{});
     std::size_t filled = 0;
     for (;;) {
         const ssize_t count = read(file.get(), content.data() + filled, content.size() - filled);
         if (count < 0 && errno != EINTR) {
-            fail("read", path, errno);
+            throw_file_error("read", path, errno);
         }
         if (count == 0) {
             break;
@@ -124,6 +120,11 @@ fs::path directory_of(const fs::path& path) {
 
 }  // namespace
 
+void throw_file_error(const std::string& action, const fs::path& path, int error_number, const std::string& hint) {
+    throw Error(ExitCode::io, "cannot " + action + " " + path.string() + ": " + reason_of(error_number),
+                hint.empty() ? hint_for(error_number) : hint);
+}
+
 std::vector<std::byte> read_file(const fs::path& path) {
     return read_all<std::vector<std::byte>>(path);
 }
@@ -160,7 +161,7 @@ void sync_directory(const fs::path& directory) {
     const Descriptor opened(open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     // Some network file systems refuse to sync directories with EINVAL: their servers do it themselves.
     if (!opened.valid() || (fsync(opened.get()) != 0 && errno != EINVAL)) {
-        fail("sync the directory", directory, errno);
+        throw_file_error("sync the directory", directory, errno);
     }
 }
 
@@ -172,7 +173,7 @@ Bytes free_space(const fs::path& path) {
     }
     struct statvfs status {};
     if (statvfs(existing.c_str(), &status) != 0) {
-        fail("ask for the free space of", existing, errno);
+        throw_file_error("ask for the free space of", existing, errno);
     }
     return {std::uint64_t{status.f_bavail} * status.f_frsize};
 }
@@ -180,7 +181,7 @@ Bytes free_space(const fs::path& path) {
 LineWriter::LineWriter(const fs::path& path)
     : path_(path), descriptor_(open(path.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0644)) {
     if (!descriptor_.valid()) {
-        fail("write", path_, errno);
+        throw_file_error("write", path_, errno);
     }
     const off_t size = lseek(descriptor_.get(), 0, SEEK_END);
     char last = '\n';

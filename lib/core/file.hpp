@@ -24,6 +24,10 @@ void write_file_atomically(const std::filesystem::path& path, std::span<const st
                            unsigned mode = 0644);
 void write_file_atomically(const std::filesystem::path& path, std::string_view content, unsigned mode = 0644);
 
+// Throws Error(io): "cannot open /path: Permission denied". Without a hint: one that fits the error number.
+[[noreturn]] void throw_file_error(const std::string& action, const std::filesystem::path& path, int error_number,
+                                   const std::string& hint = "");
+
 // Makes a rename or unlink in this directory durable.
 void sync_directory(const std::filesystem::path& directory);
 

@@ -1,3 +1,5 @@
+#include <mastic/core/log.hpp>
+
 #include <algorithm>
 #include <memory>
 #include <string>
@@ -10,7 +12,6 @@
 #include <unistd.h>
 
 #include <mastic/core/error.hpp>
-#include <mastic/core/log.hpp>
 #include <mastic/core/suggest.hpp>
 
 namespace mastic {

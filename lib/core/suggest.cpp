@@ -1,9 +1,10 @@
+#include <mastic/core/suggest.hpp>
+
 #include <algorithm>
 #include <numeric>
 #include <vector>
 
 #include <mastic/core/error.hpp>
-#include <mastic/core/suggest.hpp>
 
 namespace mastic {
 namespace {

@@ -1,3 +1,5 @@
+#include <mastic/core/trace.hpp>
+
 #include <algorithm>
 #include <array>
 #include <condition_variable>
@@ -12,7 +14,6 @@
 #include <nlohmann/json.hpp>
 
 #include <mastic/core/error.hpp>
-#include <mastic/core/trace.hpp>
 
 namespace mastic {
 namespace {

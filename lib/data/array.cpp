@@ -1,5 +1,6 @@
-#include <mastic/core/error.hpp>
 #include <mastic/data/array.hpp>
+
+#include <mastic/core/error.hpp>
 
 namespace mastic::data {
 

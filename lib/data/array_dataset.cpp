@@ -1,8 +1,9 @@
+#include <mastic/data/array_dataset.hpp>
+
 #include <algorithm>
 #include <cstring>
 
 #include <mastic/core/error.hpp>
-#include <mastic/data/array_dataset.hpp>
 #include <mastic/data/element.hpp>
 
 namespace mastic::data {

@@ -1,8 +1,9 @@
+#include <mastic/data/augmentation.hpp>
+
 #include <algorithm>
 
 #include <mastic/core/error.hpp>
 #include <mastic/core/random.hpp>
-#include <mastic/data/augmentation.hpp>
 
 namespace mastic::data {
 

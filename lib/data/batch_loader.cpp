@@ -1,3 +1,5 @@
+#include <mastic/data/batch_loader.hpp>
+
 #include <pthread.h>
 #include <spdlog/spdlog.h>
 
@@ -6,7 +8,6 @@
 #include <mutex>
 
 #include <mastic/core/error.hpp>
-#include <mastic/data/batch_loader.hpp>
 
 namespace mastic::data {
 

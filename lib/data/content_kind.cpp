@@ -1,9 +1,10 @@
+#include <mastic/data/content_kind.hpp>
+
 #include <algorithm>
 #include <cctype>
 #include <cstdio>
 #include <string_view>
 
-#include <mastic/data/content_kind.hpp>
 #include <mastic/data/idx_file.hpp>
 
 namespace mastic::data {

@@ -1,3 +1,5 @@
+#include <mastic/data/csv_file.hpp>
+
 #include <algorithm>
 #include <charconv>
 #include <iterator>
@@ -6,7 +8,6 @@
 #include <mastic/core/error.hpp>
 #include <mastic/core/suggest.hpp>
 #include <mastic/data/content_kind.hpp>
-#include <mastic/data/csv_file.hpp>
 #include <mastic/data/file_content.hpp>
 
 namespace mastic::data {

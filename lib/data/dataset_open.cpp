@@ -1,3 +1,5 @@
+#include <mastic/data/dataset_open.hpp>
+
 #include <algorithm>
 #include <filesystem>
 #include <optional>
@@ -7,7 +9,6 @@
 #include <mastic/data/array_dataset.hpp>
 #include <mastic/data/content_kind.hpp>
 #include <mastic/data/csv_file.hpp>
-#include <mastic/data/dataset_open.hpp>
 #include <mastic/data/file_content.hpp>
 #include <mastic/data/hdf5_file.hpp>
 #include <mastic/data/idx_file.hpp>

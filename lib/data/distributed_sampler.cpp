@@ -1,10 +1,11 @@
+#include <mastic/data/distributed_sampler.hpp>
+
 #include <algorithm>
 #include <numeric>
 #include <string>
 
 #include <mastic/core/error.hpp>
 #include <mastic/core/random.hpp>
-#include <mastic/data/distributed_sampler.hpp>
 
 namespace mastic::data {
 

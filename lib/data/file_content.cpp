@@ -1,3 +1,5 @@
+#include <mastic/data/file_content.hpp>
+
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -9,7 +11,6 @@
 #include <mastic/core/descriptor.hpp>
 #include <mastic/core/error.hpp>
 #include <mastic/data/content_kind.hpp>
-#include <mastic/data/file_content.hpp>
 #include <mastic/data/gzip_reader.hpp>
 
 namespace mastic::data {

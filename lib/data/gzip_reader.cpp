@@ -1,10 +1,11 @@
+#include <mastic/data/gzip_reader.hpp>
+
 #include <zlib.h>
 
 #include <algorithm>
 #include <new>
 
 #include <mastic/core/error.hpp>
-#include <mastic/data/gzip_reader.hpp>
 
 namespace mastic::data {
 

@@ -1,3 +1,5 @@
+#include <mastic/data/hdf5_file.hpp>
+
 #include <hdf5.h>
 
 #include <algorithm>
@@ -10,7 +12,6 @@
 #include <mastic/core/suggest.hpp>
 #include <mastic/data/content_kind.hpp>
 #include <mastic/data/file_content.hpp>
-#include <mastic/data/hdf5_file.hpp>
 
 namespace mastic::data {
 

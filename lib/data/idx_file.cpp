@@ -1,3 +1,5 @@
+#include <mastic/data/idx_file.hpp>
+
 #include <array>
 #include <optional>
 
@@ -5,13 +7,12 @@
 #include <mastic/data/byte_order.hpp>
 #include <mastic/data/content_kind.hpp>
 #include <mastic/data/file_content.hpp>
-#include <mastic/data/idx_file.hpp>
 
 namespace mastic::data {
 
 namespace {
 
-constexpr std::size_t longest_header = 4 + 4 * 255;
+constexpr std::size_t longest_idx_header = 4 + 4 * 255;
 
 struct IdxHeader {
     DataType type = DataType::uint8;
@@ -64,7 +65,7 @@ bool is_idx_magic(std::span<const std::byte> first_bytes) {
 
 Array read_idx_file(const std::filesystem::path& path) {
     const auto source = path.string();
-    const auto header = parse_header(read_prefix(path, longest_header), source);
+    const auto header = parse_header(read_prefix(path, longest_idx_header), source);
     const auto element_size = size_of(header.type);
     const auto promised = byte_count(header.shape, element_size, source) + header.bytes;
     const auto content = read_content(path, promised + 1);

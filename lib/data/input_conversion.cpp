@@ -1,7 +1,8 @@
+#include <mastic/data/input_conversion.hpp>
+
 #include <mastic/core/error.hpp>
 #include <mastic/data/array.hpp>
 #include <mastic/data/element.hpp>
-#include <mastic/data/input_conversion.hpp>
 
 namespace mastic::data {
 

@@ -1,3 +1,5 @@
+#include <mastic/data/npy_file.hpp>
+
 #include <bit>
 #include <cstring>
 #include <utility>
@@ -7,14 +9,13 @@
 #include <mastic/data/content_kind.hpp>
 #include <mastic/data/element.hpp>
 #include <mastic/data/file_content.hpp>
-#include <mastic/data/npy_file.hpp>
 #include <mastic/data/npy_header.hpp>
 
 namespace mastic::data {
 
 namespace {
 
-constexpr std::size_t longest_header = 1 << 20;
+constexpr std::size_t longest_npy_header = 1 << 20;
 constexpr std::size_t fixed_part = 12;  // magic, version, and the longer of the two length fields
 
 struct LocatedHeader {
@@ -44,7 +45,7 @@ LocatedHeader read_header(const std::filesystem::path& path) {
     }
     const std::size_t text_start = version == 1 ? 10 : 12;
     const std::size_t length = byte(8) | byte(9) << 8 | (version == 1 ? 0 : byte(10) << 16 | byte(11) << 24);
-    if (length > longest_header) {
+    if (length > longest_npy_header) {
         throw Error(ExitCode::data, source + ": its .npy header claims " + std::to_string(length) + " bytes",
                     "the file is damaged: write it again with numpy.save");
     }

@@ -1,8 +1,9 @@
+#include <mastic/data/npy_header.hpp>
+
 #include <algorithm>
 #include <charconv>
 
 #include <mastic/core/error.hpp>
-#include <mastic/data/npy_header.hpp>
 
 namespace mastic::data {
 

@@ -1,3 +1,5 @@
+#include <mastic/data/synthetic_dataset.hpp>
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -7,7 +9,6 @@
 #include <mastic/core/random.hpp>
 #include <mastic/data/array.hpp>
 #include <mastic/data/array_dataset.hpp>
-#include <mastic/data/synthetic_dataset.hpp>
 
 namespace mastic::data {
 

@@ -1,10 +1,11 @@
+#include <mastic/data/targets.hpp>
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 
 #include <mastic/core/error.hpp>
 #include <mastic/data/element.hpp>
-#include <mastic/data/targets.hpp>
 
 namespace mastic::data {
 

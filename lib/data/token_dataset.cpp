@@ -1,10 +1,11 @@
+#include <mastic/data/token_dataset.hpp>
+
 #include <algorithm>
 #include <cstring>
 
 #include <mastic/core/error.hpp>
 #include <mastic/data/array_dataset.hpp>
 #include <mastic/data/element.hpp>
-#include <mastic/data/token_dataset.hpp>
 
 namespace mastic::data {
 

@@ -1,10 +1,10 @@
+#include <mastic/engine/autocast.hpp>
+
 #include <torch/torch.h>
 
 #include <torch/version.h>
 
 #include <ATen/autocast_mode.h>
-
-#include <mastic/engine/autocast.hpp>
 
 namespace mastic::engine {
 namespace {

@@ -1,6 +1,7 @@
+#include <mastic/engine/batch_tensors.hpp>
+
 #include <torch/torch.h>
 
-#include <mastic/engine/batch_tensors.hpp>
 #include <mastic/model/tensor_types.hpp>
 
 namespace mastic::engine {

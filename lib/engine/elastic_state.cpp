@@ -1,3 +1,5 @@
+#include <mastic/engine/elastic_state.hpp>
+
 #include <torch/torch.h>
 
 #include <cstring>
@@ -5,7 +7,6 @@
 
 #include <mastic/core/checksum.hpp>
 #include <mastic/core/error.hpp>
-#include <mastic/engine/elastic_state.hpp>
 #include <mastic/model/initial_weights.hpp>
 #include <mastic/model/tensor_types.hpp>
 

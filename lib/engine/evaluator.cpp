@@ -1,3 +1,5 @@
+#include <mastic/engine/evaluator.hpp>
+
 #include <torch/torch.h>
 
 #include <spdlog/fmt/fmt.h>
@@ -6,7 +8,6 @@
 #include <mastic/engine/autocast.hpp>
 #include <mastic/engine/batch_tensors.hpp>
 #include <mastic/engine/data_setup.hpp>
-#include <mastic/engine/evaluator.hpp>
 
 namespace mastic::engine {
 namespace {

@@ -1,9 +1,10 @@
+#include <mastic/engine/network_setup.hpp>
+
 #include <torch/torch.h>
 
 #include <algorithm>
 
 #include <mastic/core/error.hpp>
-#include <mastic/engine/network_setup.hpp>
 #include <mastic/model/registry.hpp>
 #include <mastic/optimizer/optimizer_factory.hpp>
 

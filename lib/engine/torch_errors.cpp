@@ -1,7 +1,8 @@
+#include <mastic/engine/torch_errors.hpp>
+
 #include <c10/util/Exception.h>
 
 #include <mastic/core/error.hpp>
-#include <mastic/engine/torch_errors.hpp>
 
 namespace mastic::engine {
 

@@ -1,3 +1,5 @@
+#include <mastic/engine/train_stages.hpp>
+
 #include <torch/torch.h>
 
 #include <ATen/Parallel.h>
@@ -13,7 +15,6 @@
 #include <mastic/engine/network_setup.hpp>
 #include <mastic/report/rank_failure.hpp>
 #include <mastic/engine/torch_errors.hpp>
-#include <mastic/engine/train_stages.hpp>
 #include <mastic/job/crash_report.hpp>
 #include <mastic/model/initial_weights.hpp>
 #include <mastic/model/registry.hpp>

@@ -1,10 +1,11 @@
+#include <mastic/engine/train_state.hpp>
+
 #include <torch/torch.h>
 
 #include <cstring>
 #include <nlohmann/json.hpp>
 
 #include <mastic/core/error.hpp>
-#include <mastic/engine/train_state.hpp>
 #include <mastic/model/initial_weights.hpp>
 #include <mastic/model/tensor_types.hpp>
 

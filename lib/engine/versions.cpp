@@ -1,3 +1,5 @@
+#include <mastic/engine/versions.hpp>
+
 #include <hdf5.h>
 #include <torch/torch.h>
 
@@ -6,7 +8,6 @@
 #include <mastic/comm/cuda/version.hpp>
 #include <mastic/comm/mpi/session.hpp>
 #include <mastic/comm/nccl/version.hpp>
-#include <mastic/engine/versions.hpp>
 
 namespace mastic::engine {
 namespace {

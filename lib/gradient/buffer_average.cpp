@@ -1,6 +1,6 @@
-#include <torch/torch.h>
-
 #include <mastic/gradient/buffer_average.hpp>
+
+#include <torch/torch.h>
 
 namespace mastic::gradient {
 

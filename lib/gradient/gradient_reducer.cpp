@@ -1,3 +1,5 @@
+#include <mastic/gradient/gradient_reducer.hpp>
+
 #include <torch/torch.h>
 
 #include <atomic>
@@ -8,7 +10,6 @@
 
 #include <mastic/comm/fingerprint.hpp>
 #include <mastic/core/error.hpp>
-#include <mastic/gradient/gradient_reducer.hpp>
 
 namespace mastic::gradient {
 namespace {

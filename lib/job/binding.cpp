@@ -1,3 +1,5 @@
+#include <mastic/job/binding.hpp>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -6,7 +8,6 @@
 #include <hwloc.h>
 
 #include <mastic/core/error.hpp>
-#include <mastic/job/binding.hpp>
 
 namespace mastic::job {
 namespace {

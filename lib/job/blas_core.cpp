@@ -1,6 +1,6 @@
-#include <algorithm>
-
 #include <mastic/job/blas_core.hpp>
+
+#include <algorithm>
 
 namespace mastic::job {
 

@@ -1,3 +1,5 @@
+#include <mastic/job/blas_proof.hpp>
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -17,7 +19,6 @@
 #include <unistd.h>
 
 #include <mastic/core/descriptor.hpp>
-#include <mastic/job/blas_proof.hpp>
 
 namespace mastic::job {
 namespace {

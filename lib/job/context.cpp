@@ -1,8 +1,9 @@
+#include <mastic/job/context.hpp>
+
 #include <charconv>
 #include <optional>
 
 #include <mastic/core/error.hpp>
-#include <mastic/job/context.hpp>
 
 namespace mastic::job {
 namespace {

@@ -1,3 +1,5 @@
+#include <mastic/job/crash_report.hpp>
+
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
@@ -11,7 +13,6 @@
 #include <unistd.h>
 
 #include <mastic/core/error.hpp>
-#include <mastic/job/crash_report.hpp>
 
 namespace mastic::job {
 namespace {

@@ -1,10 +1,11 @@
+#include <mastic/job/deadline.hpp>
+
 #include <algorithm>
 #include <charconv>
 #include <ctime>
 #include <sstream>
 #include <vector>
 
-#include <mastic/job/deadline.hpp>
 #include <mastic/job/slurm_job.hpp>
 
 namespace mastic::job {

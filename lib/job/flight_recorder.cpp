@@ -1,3 +1,5 @@
+#include <mastic/job/flight_recorder.hpp>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -8,7 +10,6 @@
 
 #include <mastic/core/error.hpp>
 #include <mastic/core/file.hpp>
-#include <mastic/job/flight_recorder.hpp>
 
 namespace mastic::job {
 namespace {

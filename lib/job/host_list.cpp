@@ -1,9 +1,10 @@
+#include <mastic/job/host_list.hpp>
+
 #include <charconv>
 #include <cstdint>
 
 #include <mastic/core/caret.hpp>
 #include <mastic/core/error.hpp>
-#include <mastic/job/host_list.hpp>
 
 namespace mastic::job {
 namespace {

@@ -3,7 +3,6 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
-#include <cstring>
 #include <ctime>
 
 #include <fcntl.h>
@@ -19,11 +18,6 @@ namespace mastic::job {
 namespace {
 
 namespace fs = std::filesystem;
-
-[[noreturn]] void fail(const std::string& what, const fs::path& path, int error,
-                       const std::string& hint = "") {
-    throw Error(ExitCode::io, "cannot " + what + " " + path.string() + ": " + std::strerror(error), hint);
-}
 
 void write_owner(const fs::path& path, const Owner& owner) {
     const nlohmann::json content = {
@@ -64,13 +58,13 @@ Owner this_process(const std::string& host, const std::string& job_id) {
 OwnerLock::OwnerLock(const OwnedPlace& place, const Owner& owner)
     : descriptor_(open(place.lock_file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644)) {
     if (!descriptor_.valid()) {
-        fail("open", place.lock_file, errno);
+        throw_file_error("open", place.lock_file, errno);
     }
     if (flock(descriptor_.get(), LOCK_EX | LOCK_NB) != 0) {
         if (errno == EWOULDBLOCK) {
             refuse(place);
         }
-        fail("lock", place.lock_file, errno,
+        throw_file_error("lock", place.lock_file, errno,
              "the file system must support flock (Lustre: mount option `flock`)");
     }
     write_owner(place.owner_file, owner);

@@ -1,3 +1,5 @@
+#include <mastic/job/pmix_client.hpp>
+
 #include <condition_variable>
 #include <mutex>
 #include <optional>
@@ -8,7 +10,6 @@
 #include <mastic/core/checked_cast.hpp>
 #include <mastic/core/error.hpp>
 #include <mastic/job/host_list.hpp>
-#include <mastic/job/pmix_client.hpp>
 
 namespace mastic::job {
 namespace {

@@ -1,6 +1,7 @@
+#include <mastic/job/run_directory.hpp>
+
 #include <array>
 #include <cerrno>
-#include <cstring>
 #include <optional>
 
 #include <fcntl.h>
@@ -9,17 +10,11 @@
 
 #include <mastic/core/error.hpp>
 #include <mastic/core/file.hpp>
-#include <mastic/job/run_directory.hpp>
 
 namespace mastic::job {
 namespace {
 
 namespace fs = std::filesystem;
-
-[[noreturn]] void fail(const std::string& what, const fs::path& path, int error,
-                       const std::string& hint = "") {
-    throw Error(ExitCode::io, "cannot " + what + " " + path.string() + ": " + std::strerror(error), hint);
-}
 
 bool directory_at(const fs::path& path) {
     std::error_code error;
@@ -37,7 +32,7 @@ void make_directory(const fs::path& path) {
     const int error = errno;
     // Several ranks may make the same directory at once.
     if (error != EEXIST || !directory_at(path)) {
-        fail("make the directory", path, error,
+        throw_file_error("make the directory", path, error,
              error == EEXIST || error == ENOTDIR
                  ? "a file lies there: name another run directory"
                  : "name a run directory on a file system that you can write to");
@@ -103,7 +98,7 @@ void check_writable(const fs::path& directory) {
     const auto give_up = [&](const char* what) {
         const int error = errno;
         unlink(probe.c_str());
-        fail(what, directory, error, "name a run directory that you can write to");
+        throw_file_error(what, directory, error, "name a run directory that you can write to");
     };
     Descriptor descriptor(open(probe.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
     if (!descriptor.valid()) {

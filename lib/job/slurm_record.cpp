@@ -1,9 +1,10 @@
+#include <mastic/job/slurm_record.hpp>
+
 #include <algorithm>
 #include <sstream>
 #include <vector>
 
 #include <mastic/core/error.hpp>
-#include <mastic/job/slurm_record.hpp>
 
 namespace mastic::job {
 namespace {

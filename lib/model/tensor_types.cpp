@@ -1,10 +1,11 @@
+#include <mastic/model/tensor_types.hpp>
+
 #include <torch/torch.h>
 
 #include <array>
 #include <utility>
 
 #include <mastic/core/error.hpp>
-#include <mastic/model/tensor_types.hpp>
 
 namespace mastic::model {
 namespace {

@@ -13,7 +13,6 @@ namespace {
 
 constexpr double bar_pitch = 24;
 constexpr double bar_thickness = 16;
-constexpr std::size_t label_characters = 24;
 
 double shown(double value) {
     return std::isfinite(value) && value > 0 ? value : 0;

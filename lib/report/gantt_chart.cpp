@@ -11,7 +11,6 @@
 namespace mastic::report {
 namespace {
 
-constexpr std::size_t label_characters = 24;
 
 struct TimeUnit {
     double seconds;

@@ -2,10 +2,11 @@
 
 #include <cmath>
 
+#include <mastic/report/plot_style.hpp>
+
 namespace mastic::report {
 namespace {
 
-constexpr double label_size = 11;
 
 // Where the next of each kind may stand without touching the last.
 struct FreeFrom {

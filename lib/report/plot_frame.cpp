@@ -2,11 +2,12 @@
 
 #include <algorithm>
 
+#include <mastic/report/plot_style.hpp>
+
 namespace mastic::report {
 namespace {
 
 constexpr double title_baseline = 15;
-constexpr double label_size = 11;
 constexpr double swatch_width = 16;
 constexpr double row_height = 18;
 

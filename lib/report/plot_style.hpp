@@ -12,6 +12,8 @@ namespace mastic::report {
 std::string plot_style();
 
 inline constexpr int colour_count = 8;
+inline constexpr double label_size = 11;             // of labels on axes and in legends, in px
+inline constexpr std::size_t label_characters = 24;  // the longest label before a row
 
 // Names of classes: stroke_class(2) draws in colour 2, fill_class(2) fills with it. Colours repeat after
 // colour_count.

@@ -7,7 +7,7 @@
 namespace mastic::report {
 namespace {
 
-constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
+constexpr double no_value = std::numeric_limits<double>::quiet_NaN();
 
 struct Sum {
     double total = 0;
@@ -32,7 +32,7 @@ void accumulate(In begin, In end, double keep, Out sums) {
 double quantile(std::vector<double> values, double share) {
     std::erase_if(values, [](double value) { return !std::isfinite(value); });
     if (values.empty()) {
-        return not_a_number;
+        return no_value;
     }
     const double position = share * static_cast<double>(values.size() - 1);
     const auto at = values.begin() + static_cast<std::ptrdiff_t>(position);
@@ -55,7 +55,7 @@ double mean(std::span<const double> values) {
             ++count;
         }
     }
-    return count == 0 ? not_a_number : sum / static_cast<double>(count);
+    return count == 0 ? no_value : sum / static_cast<double>(count);
 }
 
 std::vector<double> smoothed(std::span<const double> values, double half_life) {
@@ -68,7 +68,7 @@ std::vector<double> smoothed(std::span<const double> values, double half_life) {
     for (std::size_t i = 0; i < values.size(); ++i) {
         // Both directions have counted the value itself.
         result.push_back(std::isfinite(values[i]) ? (sums[i].total - values[i]) / (sums[i].weight - 1)
-                                                  : not_a_number);
+                                                  : no_value);
     }
     return result;
 }

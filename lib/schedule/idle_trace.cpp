@@ -9,7 +9,6 @@
 namespace mastic::schedule {
 namespace {
 
-constexpr int most_nodes = 1'000'000;
 constexpr double latest = 1e10;  // seconds: three centuries
 
 struct Columns {

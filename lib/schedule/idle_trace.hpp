@@ -9,6 +9,8 @@
 
 namespace mastic::schedule {
 
+inline constexpr int most_nodes = 1'000'000;  // of a machine; more is a damaged log
+
 struct NodeEvent {
     double time = 0;    // seconds from the trace's beginning
     int node = 0;       // from 0

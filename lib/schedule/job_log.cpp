@@ -9,7 +9,6 @@
 namespace mastic::schedule {
 namespace {
 
-constexpr int most_nodes = 1'000'000;
 
 // A change of the number of nodes in use.
 struct Change {

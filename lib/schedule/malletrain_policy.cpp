@@ -12,7 +12,6 @@
 namespace mastic::schedule {
 namespace {
 
-constexpr double measurement_s = 20;
 
 class MalleTrain : public Policy {
   public:
@@ -72,7 +71,7 @@ class MalleTrain : public Policy {
             profile.probing = true;
             const auto most = static_cast<unsigned>(std::min(job.most, free));
             const int size = std::max(job.least, static_cast<int>(std::bit_floor(most)));
-            wake_ = std::min(wake_, now_s + settings_.costs.start_s + measurement_s);
+            wake_ = std::min(wake_, now_s + settings_.costs.start_s + shortest_measurement_s);
             return {size, "probe: starts on as many nodes as there are"};
         }
         if (!profile.probing || held == 0) {
@@ -80,7 +79,7 @@ class MalleTrain : public Policy {
             return {held, ""};
         }
         if (!profile.measured.has(held)) {
-            wake_ = std::min(wake_, std::max(now_s, job.nodes.paused_until_s) + measurement_s);
+            wake_ = std::min(wake_, std::max(now_s, job.nodes.paused_until_s) + shortest_measurement_s);
             return {held, ""};
         }
         if (held <= job.least) {
@@ -89,7 +88,7 @@ class MalleTrain : public Policy {
         }
         const int next =
             std::max(job.least, static_cast<int>(std::bit_floor(static_cast<unsigned>(held - 1))));
-        wake_ = std::min(wake_, now_s + settings_.costs.shrink_s + measurement_s);
+        wake_ = std::min(wake_, now_s + settings_.costs.shrink_s + shortest_measurement_s);
         return {next, "probe: the next smaller size"};
     }
 

@@ -23,7 +23,6 @@ namespace {
 constexpr double never = std::numeric_limits<double>::infinity();
 constexpr double shortest_horizon_s = 30;
 constexpr double error_of_a_second = 0.09;  // relative, of a throughput measured for one second
-constexpr double measurement_s = 20;
 constexpr double probe_interval_s = 300;  // thinking about one takes several allocations
 constexpr std::size_t remembered_jobs = 200;
 
@@ -177,7 +176,7 @@ class Mastic : public Policy {
         for (const int size : probe_sizes(job, profile, situation.nodes() / 2)) {
             const ProbeQuestion question{
                 situation,     values,         allocation, worst, size, horizon, use_of_probe_s(job.id),
-                measurement_s, settings_.costs};
+                shortest_measurement_s, settings_.costs};
             const ProbeEstimate estimate = estimate_probe(question, profile);
             if (estimate.pays()) {
                 start_probe(question, estimate, targets);
@@ -200,7 +199,7 @@ class Mastic : public Policy {
         std::snprintf(text, sizeof text, "probe: expected to gain %.0f node-seconds of work and to cost %.0f",
                       estimate.gain, estimate.cost);
         targets[question.job] = {question.nodes, text};
-        const double wait = settings_.costs.start_s + settings_.costs.join_s + 1.5 * measurement_s;
+        const double wait = settings_.costs.start_s + settings_.costs.join_s + 1.5 * shortest_measurement_s;
         probe_ =
             Probe{question.situation.jobs[question.job].id, question.nodes, question.situation.now_s + wait};
     }

@@ -15,6 +15,8 @@
 
 namespace mastic::schedule {
 
+inline constexpr double shortest_measurement_s = 20;  // of a training's throughput at a number of nodes
+
 using JobId = std::int64_t;
 
 struct JobState {

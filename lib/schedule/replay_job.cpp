@@ -12,7 +12,6 @@
 namespace mastic::schedule {
 namespace {
 
-constexpr double shortest_measurement_s = 20;
 
 }  // namespace
 

@@ -8,7 +8,6 @@
 namespace mastic::schedule {
 namespace {
 
-constexpr std::int64_t most_nodes = 1'000'000;
 
 struct Columns {
     std::size_t start;

@@ -9,7 +9,6 @@ namespace {
 
 constexpr std::size_t least_fields = 18;  // the format's; some archives append more
 constexpr double latest = 1e10;           // seconds
-constexpr int most_nodes = 1'000'000;
 
 enum Field : std::size_t { submit = 1, wait = 2, run = 3, processors = 4 };
 

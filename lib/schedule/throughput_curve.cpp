@@ -15,11 +15,11 @@ namespace {
         "the header is model,1,2,4,... with ascending node counts; a row is a name and a rate for each");
 }
 
-constexpr int most_nodes = 16'384;
+constexpr int most_measured_nodes = 16'384;
 
 int node_count(std::string_view cell, int before, const std::string& source, std::size_t line) {
     const auto nodes = parse_integer(cell);
-    if (!nodes || *nodes <= before || *nodes > most_nodes) {
+    if (!nodes || *nodes <= before || *nodes > most_measured_nodes) {
         fail(source, line, "'" + std::string(cell) + "' is no node count above " + std::to_string(before));
     }
     return static_cast<int>(*nodes);

@@ -37,10 +37,11 @@ if(MASTIC_TORCH)
   target_precompile_headers(mastic_torch_pch PRIVATE <torch/torch.h>)
 endif()
 
-# Links torch and reuses the precompiled header.
+# Links torch and reuses the precompiled header. Each source file that does so takes 7 s before its own first line.
 function(mastic_use_torch target)
   target_link_libraries(${target} PUBLIC torch)
   target_precompile_headers(${target} REUSE_FROM mastic_torch_pch)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${MASTIC_UNITY} UNITY_BUILD_BATCH_SIZE 5)
   get_target_property(type ${target} TYPE)
   if(type STREQUAL EXECUTABLE)  # -fPIE, which programs get otherwise, does not fit the precompiled header
     set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE OFF)

@@ -31,6 +31,9 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LES
   target_compile_options(mastic_options INTERFACE
     "$<${for_cxx}:-Wno-restrict;-Wno-stringop-overflow;-Wno-array-bounds>>")
 endif()
+if(MASTIC_UNITY AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+  target_compile_options(mastic_options INTERFACE "$<${for_cxx}:-Wno-subobject-linkage>>")  # takes a group for a header
+endif()
 target_include_directories(mastic_options INTERFACE "$<BUILD_INTERFACE:${CMAKE_BINARY_DIR}/include>"
                                                     "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
 if(MASTIC_SANITIZE)
@@ -39,13 +42,17 @@ if(MASTIC_SANITIZE)
   target_link_options(mastic_options INTERFACE -fsanitize=${MASTIC_SANITIZE})
 endif()
 
-# mastic_library(core SOURCES ... [PUBLIC libs...] [PRIVATE libs...] [TORCH])
-#   Defines the static library mastic_core with the alias mastic::core. TORCH: uses the precompiled torch header.
+# mastic_library(core SOURCES ... [PUBLIC libs...] [PRIVATE libs...] [TORCH] [SEPARATE])
+#   Defines the static library mastic_core with the alias mastic::core. TORCH: uses the precompiled torch header. SEPARATE:
+#   its files are never compiled in groups, since the interposer takes some of them and must not need what others need.
 function(mastic_library name)
-  cmake_parse_arguments(ARG "TORCH" "" "SOURCES;PUBLIC;PRIVATE" ${ARGN})
+  cmake_parse_arguments(ARG "TORCH;SEPARATE" "" "SOURCES;PUBLIC;PRIVATE" ${ARGN})
   add_library(mastic_${name} STATIC ${ARG_SOURCES})
   add_library(mastic::${name} ALIAS mastic_${name})
   target_link_libraries(mastic_${name} PUBLIC mastic_options ${ARG_PUBLIC} PRIVATE ${ARG_PRIVATE})
+  if(MASTIC_UNITY AND NOT ARG_SEPARATE)
+    set_target_properties(mastic_${name} PROPERTIES UNITY_BUILD ON)
+  endif()
   if(ARG_TORCH)
     mastic_use_torch(mastic_${name})
   endif()
@@ -77,6 +84,17 @@ function(mastic_manual program)
   install(FILES "${completion}" DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME ${program})
 endfunction()
 
+# Tests have the headers of GoogleTest precompiled (those of torch, if `torch`) and are little optimised: most of the time that
+# they take is compilation.
+function(mastic_compile_test target torch)
+  if(torch)
+    mastic_use_torch(${target})
+  else()
+    target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+    target_precompile_headers(${target} REUSE_FROM mastic_test_pch)
+  endif()
+endfunction()
+
 # mastic_test(core SOURCES error_test.cpp ... LIBS ... [TORCH] [LABEL unit])
 #   One GoogleTest program test_core; ctest knows each of its cases as core.SUITE.CASE. Those of LABEL mpi, which start
 #   ranks, claim two processors.
@@ -94,9 +112,7 @@ function(mastic_test name)
   endif()
   add_executable(test_${name} ${ARG_SOURCES})
   target_link_libraries(test_${name} PRIVATE mastic_options mastic::test_support GTest::gmock GTest::gtest_main ${ARG_LIBS})
-  if(ARG_TORCH)
-    mastic_use_torch(test_${name})
-  endif()
+  mastic_compile_test(test_${name} ${ARG_TORCH})
   gtest_discover_tests(test_${name} TEST_PREFIX "${name}." DISCOVERY_TIMEOUT 60 DISCOVERY_MODE PRE_TEST
                        PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABEL}" PROCESSORS ${processors})
 endfunction()
@@ -110,9 +126,7 @@ function(mastic_mpi_test name)
   endif()
   add_executable(test_${name} ${ARG_SOURCES})
   target_link_libraries(test_${name} PRIVATE mastic_options mastic::mpi_test_main GTest::gmock GTest::gtest ${ARG_LIBS})
-  if(ARG_TORCH)
-    mastic_use_torch(test_${name})
-  endif()
+  mastic_compile_test(test_${name} ${ARG_TORCH})
   foreach(ranks IN LISTS ARG_RANKS)
     add_test(NAME ${name}.ranks${ranks} COMMAND ${MPIEXEC_EXECUTABLE} -n ${ranks} $<TARGET_FILE:test_${name}>)
     set_tests_properties(${name}.ranks${ranks} PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS mpi

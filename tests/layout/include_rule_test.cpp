@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 #include <regex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -75,6 +76,17 @@ TEST(IncludeRule, OwnHeadersAreIncludedByTheirInstalledName) {
     for (const Include& include : all_includes()) {
         EXPECT_TRUE(include.header.starts_with("mastic/") || !fs::exists(fs::path(MASTIC_LIB) / include.header))
             << include.file << " includes " << include.header;
+    }
+}
+
+// Then each header is known to compile alone. Those without a source file have a check of their own.
+TEST(IncludeRule, ASourceFileIncludesItsOwnHeaderFirst) {
+    std::set<fs::path> seen;
+    for (const Include& include : all_includes()) {
+        const fs::path header = fs::path(include.file).replace_extension(".hpp");
+        if (include.file != header && seen.insert(include.file).second && fs::exists(MASTIC_LIB / header)) {
+            EXPECT_EQ(include.header, "mastic/" + header.string()) << include.file;
+        }
     }
 }
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <random>
 
 #include <sys/stat.h>
@@ -26,8 +25,7 @@ fs::path normal(const fs::path& path) {
 }
 
 [[noreturn]] void fail(const std::string& what, const fs::path& path, int error) {
-    throw Error(ExitCode::io, "cannot " + what + " " + path.string() + ": " + std::strerror(error),
-                "name a state directory that you can write to");
+    throw_file_error(what, path, error, "name a state directory that you can write to");
 }
 
 void make_private(const fs::path& path) {

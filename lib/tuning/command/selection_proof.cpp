@@ -11,7 +11,7 @@ namespace {
 // Without the launcher's variables the process is an MPI world of its own.
 CommandResult probe_with(const std::filesystem::path& file) {
     const std::string program = std::filesystem::read_symlink("/proc/self/exe");
-    return run_command({"env",
+    return mastic::run_command({"env",
                         "-u",
                         "PMI_RANK",
                         "-u",

@@ -1,5 +1,6 @@
 #include <mastic/engine/fault_injection.hpp>
 
+#include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <csignal>
@@ -19,17 +20,21 @@ FaultInjection::FaultInjection(std::string_view text, int rank) {
         return result.ec == std::errc() && result.ptr == text.data() + end ? value : -1;
     };
     const std::size_t at = text.find('@');
-    if (text.substr(0, at) == "slow" && at != text.npos && number(at + 1, text.size()) > 0) {
-        sample_time_ = std::chrono::microseconds(number(at + 1, text.size()));
-        return;
-    }
     const std::size_t colon = text.find(':');
+    if (text.substr(0, at) == "slow" && at != text.npos) {
+        const std::int64_t time = number(at + 1, std::min(colon, text.size()));
+        const std::int64_t of_rank = colon == text.npos ? rank : number(colon + 1, text.size());
+        if (time > 0 && of_rank >= 0) {
+            sample_time_ = std::chrono::microseconds(of_rank == rank ? time : 0);
+            return;
+        }
+    }
     const bool formed = at != text.npos && colon != text.npos && at < colon;
     const std::string_view kind = text.substr(0, at);
     if (!formed || number(at + 1, colon) < 0 || number(colon + 1, text.size()) < 0 ||
         (kind != "nan" && kind != "kill" && kind != "crash" && kind != "stall")) {
         throw Error(ExitCode::usage, "train.inject: '" + std::string(text) + "' is not a fault",
-                    "write KIND@STEP:RANK with KIND one of nan, kill, crash, stall, or slow@MICROSECONDS");
+                    "write KIND@STEP:RANK with KIND one of nan, kill, crash, stall, or slow@MICROSECONDS[:RANK]");
     }
     if (number(colon + 1, text.size()) == rank) {
         kind_ = kind;

@@ -1,5 +1,5 @@
 // Faults on demand, so that tests can show what a run does about them: --train.inject KIND@STEP:RANK; and slowness, so that
-// a benchmark on one machine sees ranks that do not take each other's cores: --train.inject slow@MICROSECONDS.
+// a benchmark on one machine sees ranks that do not take each other's cores: --train.inject slow@MICROSECONDS[:RANK].
 #pragma once
 
 #include <chrono>
@@ -15,7 +15,7 @@ class FaultInjection {
     FaultInjection() = default;
     // "nan@5:1" makes the loss of rank 1 in step 5 NaN, "kill@5:1" ends that rank with SIGKILL before its backward pass,
     // "crash@5:1" with SIGSEGV, "stall@5:1" makes it sleep there for an hour. "slow@2000" lets
-    // each sample take 2 ms more, on all ranks, asleep. "" injects nothing. Throws Error(usage).
+    // each sample take 2 ms more, asleep, on all ranks, "slow@2000:1" on rank 1. "" injects nothing. Throws Error(usage).
     FaultInjection(std::string_view text, int rank);
 
     bool poisons_loss(std::int64_t step) const { return matches("nan", step); }

@@ -61,8 +61,12 @@ Trainer::Trainer(TrainerParts parts)
         sampler_at(options, parts_.train_data->size(), parts_.state.position);
     data::LoaderOptions loader;
     loader.depth = static_cast<std::size_t>(options.data.prefetch);
+    if (options.train.balance == "dlb") {
+        balancer_.emplace(parts_.group, sampler.global_batch(), loader.depth);
+    }
     loader_ = std::make_unique<data::BatchLoader>(
-        parts_.train_data, data::endless_plans(sampler, parts_.group.rank(), parts_.group.size()),
+        parts_.train_data,
+        balancer_ ? balancer_->plans(sampler) : data::endless_plans(sampler, parts_.group.rank(), parts_.group.size()),
         augmentation_of(options, parts_.train_data->layout()), parts_.state.position, loader);
 }
 
@@ -156,9 +160,27 @@ StepAgreement Trainer::step() {
     if (parts_.membership != nullptr) {
         parts_.membership->applied(reducer_.hold(), step_samples_);
     }
+    if (balancer_) {
+        balance(loaded->batch.count);
+    }
     result_.loss = agreed.loss;
     times_.total = Clock::now() - begin;
     return agreed;
+}
+
+void Trainer::balance(std::uint64_t samples) {
+    const auto shares = balancer_->after_step(samples, times_.data + times_.forward + times_.backward);
+    if (!shares || !parts_.metrics) {
+        return;
+    }
+    report::EventRecord event;
+    event.step = parts_.state.step;
+    event.time_s = Seconds(Clock::now() - parts_.started).count();
+    event.kind = "balance";
+    for (const std::uint64_t share : *shares) {
+        event.text += (event.text.empty() ? "shares of the batch: " : ", ") + std::to_string(share);
+    }
+    parts_.metrics(event);
 }
 
 void Trainer::forward_backward(const data::LoadedBatch& loaded) {

@@ -17,6 +17,7 @@
 #include <mastic/engine/control_word.hpp>
 #include <mastic/engine/evaluator.hpp>
 #include <mastic/engine/fault_injection.hpp>
+#include <mastic/engine/share_balancer.hpp>
 #include <mastic/engine/step_times.hpp>
 #include <mastic/engine/front/train_options.hpp>
 #include <mastic/engine/train_state.hpp>
@@ -98,9 +99,11 @@ class Trainer {
     bool after_step(const StepAgreement& agreed);
     void save(bool best);
     void record_step(const StepAgreement& agreed);
+    void balance(std::uint64_t samples);
     bool evaluate();  // true if the result is the best so far
 
     TrainerParts parts_;
+    std::optional<ShareBalancer> balancer_;
     std::unique_ptr<data::BatchLoader> loader_;
     gradient::GradientReducer reducer_;
     gradient::BufferAverage buffers_;

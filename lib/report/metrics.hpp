@@ -53,7 +53,7 @@ struct EvaluationRecord {
     std::map<std::string, double> metrics;  // "accuracy" -> 0.91
 };
 
-// Kinds in use: "start", "resume", "checkpoint", "signal", "resize", "stop". Each start of the program writes
+// Kinds in use: "start", "resume", "checkpoint", "signal", "resize", "balance", "stop". Each start of the program writes
 // "start" or "resume"; the step of "resume" is that of the restored checkpoint.
 struct EventRecord {
     std::int64_t step = 0;

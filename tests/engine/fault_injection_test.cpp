@@ -22,9 +22,17 @@ TEST(FaultInjection, LetsEachSampleTakeLonger) {
     EXPECT_GE(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(40));
 }
 
+TEST(FaultInjection, MayBeSlowOnOneRank) {
+    const FaultInjection other("slow@3600000000:1", 0), mine("slow@20000:1", 1);
+    other.compute(1);
+    const auto begin = std::chrono::steady_clock::now();
+    mine.compute(2);
+    EXPECT_GE(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(40));
+}
+
 TEST(FaultInjection, RefusesWhatItDoesNotKnow) {
     for (const char* text : {"nan", "nan@", "nan@x:1", "nan@1:", "boom@1:1", "nan@1:1x", "nan:1@1", "@1:1", "slow@",
-                             "slow@0", "slow@x", "slow@1:1", "slow"}) {
+                             "slow@0", "slow@x", "slow@1:", "slow@1:x", "slow@:1", "slow"}) {
         test::expect_error(ExitCode::usage, text, [&] { FaultInjection(text, 0); });
     }
 }

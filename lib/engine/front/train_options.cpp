@@ -118,6 +118,10 @@ void declare_train(Schema& schema, StepOptions& train) {
                 "samples of one rank that go through the network at once (gradients add up); 0: all")
         .at_least(0)
         .advanced();
+    schema
+        .option("train.balance", train.balance,
+                "shares of the batch: equal on all ranks, or dlb: so that ranks of unequal speed finish together")
+        .choices({"none", "dlb"});
     schema.option("train.loss", train.loss, "auto: cross-entropy for classes and tokens, mse for regression")
         .choices({"auto", "cross-entropy", "mse"})
         .on_resume(OnResume::fork);
@@ -129,7 +133,7 @@ void declare_train(Schema& schema, StepOptions& train) {
         .at_least(0.0)
         .on_resume(OnResume::fork);
     schema.option("train.eval_every", train.eval_every, "epochs between evaluations; 0: never").at_least(0);
-    schema.option("train.inject", train.inject, "for tests: nan, kill, crash or stall@STEP:RANK; slow@MICROSECONDS: each sample takes so long more")
+    schema.option("train.inject", train.inject, "for tests: nan, kill, crash or stall@STEP:RANK; slow@MICROSECONDS[:RANK]: each sample takes so long more")
         .advanced();
 }
 

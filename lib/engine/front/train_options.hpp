@@ -52,6 +52,7 @@ struct StepOptions {
     std::int64_t max_steps = 0;  // 0: epochs decide
     std::int64_t batch_size = 128;  // over all ranks
     std::int64_t micro_batch = 0;   // per rank; 0: the whole local batch at once
+    std::string balance = "none";
     std::string loss = "auto";
     std::string precision = "float32";
     std::int64_t threads = 0;  // 0: this rank's share of the cores

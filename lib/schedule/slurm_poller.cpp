@@ -37,6 +37,19 @@ std::string answer_to(const Command& command, const CommandRunner& run, Seconds 
                 "is this a machine of the cluster, and does its Slurm controller run?");
 }
 
+void warn_of_odd_rows(const ClusterView& view) {
+    if (view.odd_rows > 0) {
+        spdlog::warn("{} rows of Slurm's answers are left out:\n{}", view.odd_rows, view.odd_text);
+    }
+}
+
+void warn_of_hidden_jobs(const ClusterView& view) {
+    if (view.hidden > 0) {
+        spdlog::warn("squeue does not show the jobs on {} nodes in use: what others plan is not seen either",
+                     view.hidden);
+    }
+}
+
 Seconds spaced(Seconds answer_time, const PollerSettings& settings) {
     return std::max(settings.interval, answer_time / settings.share);
 }
@@ -58,13 +71,8 @@ std::string describe_polling(const PollerSettings& settings) {
 }
 
 void warn_of(const ClusterView& view) {
-    if (view.odd_rows > 0) {
-        spdlog::warn("{} rows of Slurm's answers are left out:\n{}", view.odd_rows, view.odd_text);
-    }
-    if (view.hidden > 0) {
-        spdlog::warn("squeue does not show the jobs on {} nodes in use: what others plan is not seen either",
-                     view.hidden);
-    }
+    warn_of_odd_rows(view);
+    warn_of_hidden_jobs(view);
 }
 
 ClusterView ask_slurm(const CommandRunner& run, TimePoint now, Seconds patience) {
@@ -121,8 +129,12 @@ void SlurmPoller::succeeded(ClusterView view, Steady::time_point begin) {
     } else if (failures_ > 0) {
         spdlog::info("Slurm answers again");
     }
-    if (!view_ || (view_->odd_rows == 0 && view_->hidden == 0)) {  // once is enough
-        warn_of(view);
+    if (!view_ || view_->odd_rows == 0) {  // once is enough
+        warn_of_odd_rows(view);
+    }
+    hidden_views_ = view.hidden > 0 ? hidden_views_ + 1 : 0;
+    if (hidden_views_ == 2) {  // a job that starts between two commands is hidden once
+        warn_of_hidden_jobs(view);
     }
     view_ = std::make_shared<const ClusterView>(std::move(view));
     view_at_ = begin;

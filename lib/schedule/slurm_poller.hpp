@@ -69,7 +69,8 @@ class SlurmPoller {
     Steady::time_point view_at_;
     std::optional<Steady::time_point> due_;
     Seconds told_interval_{0};
-    int failures_ = 0;  // in a row
+    int failures_ = 0;      // in a row
+    int hidden_views_ = 0;  // in a row, that show nodes in use without their jobs
     std::string problem_;
 };
 

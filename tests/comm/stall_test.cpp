@@ -9,7 +9,7 @@
 
 #include <mastic/comm/progress_thread.hpp>
 
-#include "comm/captured_log.hpp"
+#include "support/captured_log.hpp"
 #include "support/expect_error.hpp"
 
 namespace mastic::comm {

@@ -10,6 +10,7 @@
 #include <mastic/core/error.hpp>
 
 #include "schedule/recorded_slurm.hpp"
+#include "support/captured_log.hpp"
 #include "support/expect_error.hpp"
 
 namespace mastic::schedule {
@@ -22,6 +23,7 @@ struct SlowSlurm {
     std::chrono::steady_clock::time_point now{};
     Seconds answer_time{0.01};  // of a command
     int exit_code = 0;
+    bool hides_jobs = false;
     std::vector<std::string> asked = {};
 
     void pass(Seconds time) { now += std::chrono::duration_cast<std::chrono::steady_clock::duration>(time); }
@@ -29,7 +31,10 @@ struct SlowSlurm {
     CommandRunner runner() {
         return [this](const std::vector<std::string>& command, Seconds) {
             const ViewCommands& commands = view_commands();
-            const ViewAnswers answers = test::recorded_answers();
+            ViewAnswers answers = test::recorded_answers();
+            if (hides_jobs) {
+                answers.jobs.clear();
+            }
             pass(answer_time);
             asked.push_back(command == commands.jobs    ? "jobs"
                             : command == commands.nodes ? "nodes"
@@ -125,6 +130,33 @@ TEST(SlurmPoller, NeverAsksTwiceAtATime) {
     go_on.count_down();
     other.join();
     EXPECT_EQ(rounds, 1);
+}
+
+// A job that starts between squeue and sinfo is hidden in one view.
+TEST(SlurmPoller, WarnsOfHiddenJobsOnceAndOnlyIfTheyStayHidden) {
+    const test::CapturedLog log;
+    const auto told = [&log] {
+        const std::string text = log.text();
+        int times = 0;
+        for (auto at = text.find("does not show"); at != text.npos; at = text.find("does not show", at + 1)) {
+            ++times;
+        }
+        return times;
+    };
+    SlowSlurm slurm;
+    SlurmPoller poller(slurm.runner(), {.interval = Seconds(10)}, slurm.clocks());
+    const auto look = [&](bool hidden) {
+        slurm.hides_jobs = hidden;
+        slurm.pass(Seconds(10));
+        EXPECT_TRUE(poller.poll());
+    };
+    look(true);
+    look(false);
+    look(true);
+    EXPECT_EQ(told(), 0);
+    look(true);
+    look(true);
+    EXPECT_EQ(told(), 1);
 }
 
 TEST(SlurmPoller, SaysWhatIsMissing) {

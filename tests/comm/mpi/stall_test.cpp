@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "comm/captured_log.hpp"
+#include "support/captured_log.hpp"
 #include "comm/mpi/session_fixture.hpp"
 #include "support/temp_dir.hpp"
 

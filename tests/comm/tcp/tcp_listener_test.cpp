@@ -10,7 +10,7 @@
 
 #include <mastic/comm/tcp/tcp_listener.hpp>
 
-#include "../captured_log.hpp"
+#include "support/captured_log.hpp"
 
 namespace mastic::comm {
 namespace {

@@ -15,7 +15,7 @@
 #include <mastic/core/error.hpp>
 #include <mastic/core/random.hpp>
 
-#include "../captured_log.hpp"
+#include "support/captured_log.hpp"
 #include "forked_ranks.hpp"
 
 namespace mastic::comm {

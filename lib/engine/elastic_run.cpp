@@ -188,6 +188,7 @@ TrainResult ElasticRun::train() {
                 throw;
             }
             spdlog::warn("{}", error.what());
+            after_a_loss_ = true;
             try {
                 regroup();
             } catch (const elastic::Left&) {
@@ -235,7 +236,7 @@ TrainResult ElasticRun::train_generation(Steps& steps) {
     TrainerParts parts{options_, *group_, train_data_, evaluator ? &*evaluator : nullptr, state_,
                        loss_kind(options_.train.loss, train_data_->layout()), arithmetic_, *schedule_,
                        checkpointer_ ? *checkpointer_ : nobody, signals_, time_limit_->planner(), faults_, trace_, recorder_,
-                       [this](const report::MetricsRecord& record) { this->record(record); }, progress_ ? &*progress_ : nullptr, &steps, started_};
+                       [this](const report::MetricsRecord& record) { this->record(record); }, progress_ ? &*progress_ : nullptr, &steps, started_, after_a_loss_};
     return Trainer(parts).run();
 }
 

@@ -96,6 +96,9 @@ TrainResult Trainer::run() {
     parts_.state.network->train();
     bool saved = true;
     try {
+        if (parts_.after_a_loss && finished()) {
+            saved = evaluate_and_save({});
+        }
         while (!finished() && result_.code == ExitCode::done) {
             const StepAgreement agreed = step();
             saved = after_step(agreed);
@@ -131,6 +134,9 @@ PhaseTimer Trainer::timed(Seconds& target, std::string_view phase) {
 
 StepAgreement Trainer::step() {
     const auto begin = Clock::now();
+    if (balancer_ && rank_samples_) {
+        balance(*rank_samples_);  // not at the end of that step: if a member is lost now, the step is done and recorded
+    }
     parts_.recorder.enter("data", parts_.state.step + 1);
     times_ = StepTimes{};
     const data::LoadedBatch* loaded = nullptr;
@@ -160,9 +166,7 @@ StepAgreement Trainer::step() {
     if (parts_.membership != nullptr) {
         parts_.membership->applied(reducer_.hold(), step_samples_);
     }
-    if (balancer_) {
-        balance(loaded->batch.count);
-    }
+    rank_samples_ = loaded->batch.count;
     result_.loss = agreed.loss;
     times_.total = Clock::now() - begin;
     return agreed;
@@ -280,12 +284,28 @@ void Trainer::apply_update(const StepAgreement& agreed) {
 
 // True if the state after this step is saved, or being saved.
 bool Trainer::after_step(const StepAgreement& agreed) {
-    TrainState& state = parts_.state;
     parts_.stop_planner.observe_step(times_.total);
     parts_.checkpointer.advance(agreed.shards_finished);
     if (const auto save_time = parts_.checkpointer.last_save_time()) {
         parts_.stop_planner.observe_save(*save_time);
     }
+    bool saved = false;
+    try {
+        saved = evaluate_and_save(agreed);
+    } catch (const Error&) {
+        record_step(agreed);  // a member may have been lost: the others go on after this step
+        throw;
+    }
+    record_step(agreed);
+    if (agreed.stop != job::StopReason::none && !finished()) {
+        result_.code = ExitCode::requeue;
+        result_.reason = job::to_string(agreed.stop);
+    }
+    return saved;
+}
+
+bool Trainer::evaluate_and_save(const StepAgreement& agreed) {
+    const TrainState& state = parts_.state;
     const StepOptions& train = parts_.options.train;
     const auto epochs_done = static_cast<std::int64_t>(state.position.epoch + (epoch_ended_ ? 1 : 0));
     const bool evaluation_due =
@@ -297,11 +317,6 @@ bool Trainer::after_step(const StepAgreement& agreed) {
     const bool save_now = best || (save_due_ && !parts_.checkpointer.in_flight());
     if (save_now) {
         save(best);
-    }
-    record_step(agreed);
-    if (agreed.stop != job::StopReason::none && !finished()) {
-        result_.code = ExitCode::requeue;
-        result_.reason = job::to_string(agreed.stop);
     }
     return save_now;
 }

@@ -67,6 +67,8 @@ struct TrainerParts {
     report::Progress* progress = nullptr;
     StepMembership* membership = nullptr;  // null: the ranks stay the same
     std::chrono::steady_clock::time_point started = std::chrono::steady_clock::now();  // for times in metrics
+    // A member was lost, maybe while the last step was evaluated and saved: then that is due once more.
+    bool after_a_loss = false;
 };
 
 struct TrainResult {
@@ -97,9 +99,10 @@ class Trainer {
     void start_agreement(double loss_sum, double weight);
     void apply_update(const StepAgreement& agreed);
     bool after_step(const StepAgreement& agreed);
+    bool evaluate_and_save(const StepAgreement& agreed);
     void save(bool best);
     void record_step(const StepAgreement& agreed);
-    void balance(std::uint64_t samples);
+    void balance(std::uint64_t samples);  // of the last step
     bool evaluate();  // true if the result is the best so far
 
     TrainerParts parts_;
@@ -113,7 +116,8 @@ class Trainer {
     double learning_rate_ = 0.0;
     bool epoch_ended_ = false;
     bool save_due_ = false;
-    std::uint64_t step_samples_ = 0;  // of the last step, over all ranks
+    std::uint64_t step_samples_ = 0;             // of the last step, over all ranks
+    std::optional<std::uint64_t> rank_samples_;  // of these, this rank's
 };
 
 }  // namespace mastic::engine

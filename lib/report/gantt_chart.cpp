@@ -11,7 +11,6 @@
 namespace mastic::report {
 namespace {
 
-
 struct TimeUnit {
     double seconds;
     const char* name;

@@ -7,7 +7,6 @@
 namespace mastic::report {
 namespace {
 
-
 // Where the next of each kind may stand without touching the last.
 struct FreeFrom {
     double mark;

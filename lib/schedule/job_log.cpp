@@ -9,7 +9,6 @@
 namespace mastic::schedule {
 namespace {
 
-
 // A change of the number of nodes in use.
 struct Change {
     double time;

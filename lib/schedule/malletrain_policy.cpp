@@ -12,7 +12,6 @@
 namespace mastic::schedule {
 namespace {
 
-
 class MalleTrain : public Policy {
   public:
     explicit MalleTrain(const PolicySettings& settings) : settings_(settings) {}

@@ -10,10 +10,6 @@
 #include <mastic/schedule/workload.hpp>
 
 namespace mastic::schedule {
-namespace {
-
-
-}  // namespace
 
 ReplayJob::ReplayJob(JobId id, double work, const ThroughputCurve& curve, const ThroughputCurve& relative,
                      int least, const RescaleCosts& costs)

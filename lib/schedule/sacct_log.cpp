@@ -8,7 +8,6 @@
 namespace mastic::schedule {
 namespace {
 
-
 struct Columns {
     std::size_t start;
     std::size_t end;

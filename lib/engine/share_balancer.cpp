@@ -29,9 +29,12 @@ std::vector<std::optional<data::StepCost>> ShareBalancer::costs_of_all() {
     return costs;
 }
 
-std::optional<data::Shares> ShareBalancer::after_step(std::uint64_t samples, Seconds computing) {
+void ShareBalancer::observe(std::uint64_t samples, Seconds computing) {
     fit_.observe(samples, computing);
     steps_ += 1;
+}
+
+std::optional<data::Shares> ShareBalancer::agree() {
     if (steps_ < next_look_ || shares_.size() < 2) {
         return std::nullopt;
     }

@@ -26,9 +26,10 @@ class ShareBalancer {
     // The steps of this rank, for the loader.
     data::PlanSource plans(data::DistributedSampler sampler) const;
 
-    // After each step, on all ranks: this rank took `computing` for `samples`, waiting for others left out. Every `interval`
-    // steps a collective. Returns the new shares if they change.
-    std::optional<data::Shares> after_step(std::uint64_t samples, Seconds computing);
+    // After each step: this rank took `computing` for `samples`, waiting for others left out.
+    void observe(std::uint64_t samples, Seconds computing);
+    // Before each step, on all ranks: every `interval` steps a collective. Returns the new shares if they change.
+    std::optional<data::Shares> agree();
 
   private:
     std::vector<std::optional<data::StepCost>> costs_of_all();

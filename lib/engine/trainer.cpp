@@ -134,9 +134,7 @@ PhaseTimer Trainer::timed(Seconds& target, std::string_view phase) {
 
 StepAgreement Trainer::step() {
     const auto begin = Clock::now();
-    if (balancer_ && rank_samples_) {
-        balance(*rank_samples_);  // not at the end of that step: if a member is lost now, the step is done and recorded
-    }
+    balance();  // not at the end of the step before: if a member is lost now, that one is done and recorded
     parts_.recorder.enter("data", parts_.state.step + 1);
     times_ = StepTimes{};
     const data::LoadedBatch* loaded = nullptr;
@@ -166,25 +164,24 @@ StepAgreement Trainer::step() {
     if (parts_.membership != nullptr) {
         parts_.membership->applied(reducer_.hold(), step_samples_);
     }
-    rank_samples_ = loaded->batch.count;
+    if (balancer_) {
+        balancer_->observe(loaded->batch.count, times_.data + times_.forward + times_.backward);
+    }
     result_.loss = agreed.loss;
     times_.total = Clock::now() - begin;
     return agreed;
 }
 
-void Trainer::balance(std::uint64_t samples) {
-    const auto shares = balancer_->after_step(samples, times_.data + times_.forward + times_.backward);
-    if (!shares || !parts_.metrics) {
+void Trainer::balance() {
+    const auto shares = balancer_ ? balancer_->agree() : std::nullopt;
+    if (!shares) {
         return;
     }
-    report::EventRecord event;
-    event.step = parts_.state.step;
-    event.time_s = Seconds(Clock::now() - parts_.started).count();
-    event.kind = "balance";
+    std::string text;
     for (const std::uint64_t share : *shares) {
-        event.text += (event.text.empty() ? "shares of the batch: " : ", ") + std::to_string(share);
+        text += (text.empty() ? "shares of the batch: " : ", ") + std::to_string(share);
     }
-    parts_.metrics(event);
+    record_event("balance", text);
 }
 
 void Trainer::forward_backward(const data::LoadedBatch& loaded) {
@@ -327,12 +324,16 @@ void Trainer::save(bool best) {
     parts_.checkpointer.save({static_cast<std::uint64_t>(state.step), state.samples, best},
                              state.view(parts_.arithmetic));
     save_due_ = false;
+    record_event("checkpoint", best ? "best so far" : "");
+}
+
+void Trainer::record_event(const std::string& kind, const std::string& text) {
     if (parts_.metrics) {
         report::EventRecord event;
-        event.step = state.step;
+        event.step = parts_.state.step;
         event.time_s = Seconds(Clock::now() - parts_.started).count();
-        event.kind = "checkpoint";
-        event.text = best ? "best so far" : "";
+        event.kind = kind;
+        event.text = text;
         parts_.metrics(event);
     }
 }

@@ -102,7 +102,8 @@ class Trainer {
     bool evaluate_and_save(const StepAgreement& agreed);
     void save(bool best);
     void record_step(const StepAgreement& agreed);
-    void balance(std::uint64_t samples);  // of the last step
+    void record_event(const std::string& kind, const std::string& text);
+    void balance();
     bool evaluate();  // true if the result is the best so far
 
     TrainerParts parts_;
@@ -116,8 +117,7 @@ class Trainer {
     double learning_rate_ = 0.0;
     bool epoch_ended_ = false;
     bool save_due_ = false;
-    std::uint64_t step_samples_ = 0;             // of the last step, over all ranks
-    std::optional<std::uint64_t> rank_samples_;  // of these, this rank's
+    std::uint64_t step_samples_ = 0;  // of the last step, over all ranks
 };
 
 }  // namespace mastic::engine

@@ -58,10 +58,8 @@ TEST(Balance, MembersThatComeAndGoAreBalancedToo) {
     const TempDir dir;
     const std::filesystem::path run = dir / "run";
     const auto start = [&](const std::string& name, const std::string& slowness) {
-        Arguments command = small_task(run, balanced({"--train.inject", slowness, "--output.progress", "never"}));
-        command.insert(command.begin(), MASTIC_TRAIN);
-        command.insert(command.end(), {"--elastic.join", run.string()});
-        return ChildProcess(command, dir / name);
+        const Arguments more = balanced({"--train.inject", slowness, "--output.progress", "never"});
+        return ChildProcess(member_command(run, more), dir / name);
     };
     ChildProcess first = start("first.txt", "slow@8000");
     ASSERT_TRUE(eventually([&] { return first.output().find("rank 0 of 1") != std::string::npos; })) << first.output();

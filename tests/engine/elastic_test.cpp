@@ -26,10 +26,7 @@ class Elastic : public testing::Test {
         return arguments;
     }
     ChildProcess start(int epochs, const Arguments& more = {}) {
-        Arguments command = small_task(run, task(epochs, more));
-        command.insert(command.begin(), MASTIC_TRAIN);
-        command.insert(command.end(), {"--elastic.join", run.string()});
-        return {command, dir / ("member-" + std::to_string(++started) + ".txt")};
+        return {member_command(run, task(epochs, more)), dir / ("member-" + std::to_string(++started) + ".txt")};
     }
     std::int64_t step() const {
         const auto file = run / "metrics.jsonl";

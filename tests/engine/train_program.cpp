@@ -37,6 +37,13 @@ Arguments small_task(const std::filesystem::path& run_dir, const Arguments& more
     return arguments;
 }
 
+Arguments member_command(const std::filesystem::path& run_dir, const Arguments& more) {
+    Arguments command = small_task(run_dir, more);
+    command.insert(command.begin(), MASTIC_TRAIN);
+    command.insert(command.end(), {"--elastic.join", run_dir.string()});
+    return command;
+}
+
 ProgramResult run_program(const Arguments& arguments, Seconds timeout) {
     Arguments argv = {MASTIC_TRAIN};
     argv.insert(argv.end(), arguments.begin(), arguments.end());

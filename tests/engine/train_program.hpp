@@ -22,6 +22,8 @@ struct ProgramResult {
 
 // A task of 64 samples, 4 classes, an mlp; batch 16; no checkpoint by time. `more` wins over these.
 Arguments small_task(const std::filesystem::path& run_dir, const Arguments& more = {});
+// The command of a member of an elastic run on it.
+Arguments member_command(const std::filesystem::path& run_dir, const Arguments& more = {});
 
 // Killed after the time-out, which is a failure of the test.
 ProgramResult run_program(const Arguments& arguments, Seconds timeout = Seconds(60));

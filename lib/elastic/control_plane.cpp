@@ -59,7 +59,8 @@ ControlPlane::ControlPlane(PlaneSettings settings, comm::ListeningSocket service
       coordinator_({.self = settings_.self.id,
                     .identity = settings_.identity,
                     .timing = settings_.timing,
-                    .plan_addresses = plan_addresses(settings_.network)},
+                    .plan_addresses = plan_addresses(settings_.network),
+                    .why_not = settings_.why_not},
                    store, *this),
       member_({.self = settings_.self, .identity = settings_.identity, .timing = settings_.timing}, store,
               *this, coordinator_, *this),
@@ -303,6 +304,13 @@ void ControlPlane::admitted(const MemberRecord& source) {
 void ControlPlane::refused(const std::string& why) {
     change([&](PlaneState& state) {
         state.refused = true;
+        state.why = why;
+    });
+}
+
+void ControlPlane::unneeded(const std::string& why) {
+    change([&](PlaneState& state) {
+        state.unneeded = true;
         state.why = why;
     });
 }

@@ -30,6 +30,7 @@ struct PlaneSettings {
     Timing timing{};
     Secret secret{};
     std::filesystem::path control_socket;  // none: empty
+    Judge why_not = {};
 };
 
 // What the trainer's thread must know, as of now.
@@ -44,6 +45,7 @@ struct PlaneState {
     bool ended = false;
     bool planned_end = false;
     bool refused = false;
+    bool unneeded = false;
     std::string why;
 };
 
@@ -82,6 +84,7 @@ class ControlPlane : private Network, private MemberEvents {
     void close(Link link) override;
     void admitted(const MemberRecord& source) override;
     void refused(const std::string& why) override;
+    void unneeded(const std::string& why) override;
     void sent_back(const std::string& why) override;
     void committed(const Generation& next) override;
     void abandoned(GenerationId generation, const std::string& why) override;

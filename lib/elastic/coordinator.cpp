@@ -97,6 +97,7 @@ void Coordinator::hear(Link link, const Message& message, Seconds now) {
             peer.ready = message.names == std::vector<std::string>{peer.source};
             peer.applied = message.step;
             peer.data_port = message.data_port;
+            peer.offer = message.text;
             break;
         case MessageKind::hello:
             greet(link, peer, message, now);
@@ -496,8 +497,9 @@ std::optional<Generation> Coordinator::next_generation() {
         }
         member.data_port = peer->data_port;
     }
-    for (const auto& [link, peer] : peers_) {
-        if (peer.newcomer && peer.ready && next.lists(peer.source) && room()) {
+    for (auto& [link, peer] : peers_) {
+        const bool could = peer.newcomer && peer.ready && next.lists(peer.source) && room();
+        if (could && is_needed(link, peer, next.members.size())) {
             next.members.push_back(peer.record);
             next.members.back().data_port = peer.data_port;
             changes.push_back(peer.record.host + " joins");
@@ -508,6 +510,16 @@ std::optional<Generation> Coordinator::next_generation() {
     }
     next.reason = changes.empty() ? "new limit" : list(changes);
     return next;
+}
+
+// Tells one that is not, which goes then.
+bool Coordinator::is_needed(Link link, Peer& newcomer, std::size_t members) {
+    const std::string why_not = settings_.why_not ? settings_.why_not(newcomer.offer, members) : "";
+    if (!why_not.empty()) {
+        newcomer.ready = false;
+        network_.send(link, {.kind = MessageKind::unneeded, .text = why_not});
+    }
+    return why_not.empty();
 }
 
 std::string Coordinator::fulfil(const std::string& wish) {

@@ -12,6 +12,7 @@
 // one without a majority of those members that are not known to be dead tries later (at three time-outs).
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -23,11 +24,15 @@
 
 namespace mastic::elastic {
 
+// Why the run does not need a newcomer that says `offer` of itself beside so many members; empty: it may join.
+using Judge = std::function<std::string(const std::string& offer, std::size_t members)>;
+
 struct CoordinatorSettings {
     std::string self;      // id of this process
     std::string identity;  // version and configuration that members must share
     Timing timing{};
     AddressPlan plan_addresses;
+    Judge why_not = {};  // empty: everybody may join
 };
 
 class Coordinator {
@@ -62,6 +67,7 @@ class Coordinator {
         std::string source = {};      // whom a newcomer has its state from
         GenerationId greeted = 0;     // generation of its last hello
         GenerationId reported = 0;    // generation of its last report
+        std::string offer = {};       // what a newcomer says of itself
         Step applied = 0;             // as reported
         std::uint16_t data_port = 0;  // for the next generation
         std::vector<std::string> misses{};
@@ -84,6 +90,7 @@ class Coordinator {
     void drop_a_suspect(Generation& next, const std::vector<Peer*>& reporters);
     void try_to_change(Seconds now);
     std::optional<Generation> next_generation();
+    bool is_needed(Link link, Peer& newcomer, std::size_t members);
     void count_out(const std::string& id, Seconds now);
     void probe(const MemberRecord& member, int tries, Seconds now);
     void stand_down();

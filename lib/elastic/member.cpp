@@ -59,7 +59,7 @@ void Member::ask_to_join(Seconds now) {
           .names = sources(),
           .member = settings_.self});
     if (is_ready_) {
-        send({.kind = MessageKind::ready, .step = applied_, .data_port = port_, .names = sources()});
+        say_ready();
     }
 }
 
@@ -80,14 +80,19 @@ std::vector<std::string> Member::sources() const {
     return source_.empty() ? std::vector<std::string>{} : std::vector<std::string>{source_};
 }
 
-void Member::ready(Step step, std::uint16_t port, Seconds) {
+void Member::ready(Step step, std::uint16_t port, const std::string& offer, Seconds) {
     if (state_ != State::joining) {
         return;
     }
     is_ready_ = true;
     applied_ = step;
     port_ = port;
-    send({.kind = MessageKind::ready, .step = step, .data_port = port, .names = sources()});
+    offer_ = offer;
+    say_ready();
+}
+
+void Member::say_ready() {
+    send({.kind = MessageKind::ready, .step = applied_, .data_port = port_, .text = offer_, .names = sources()});
 }
 
 void Member::adopt(GenerationId id, Seconds now) {
@@ -273,8 +278,13 @@ void Member::hear(Link link, const Message& message, Seconds now) {
             break;
         case MessageKind::refused:
             has_begun_ = true;  // there is no way back
-            end(false, message.text, now);
             events_.refused(message.text);
+            end(false, message.text, now);
+            break;
+        case MessageKind::unneeded:
+            has_begun_ = true;
+            events_.unneeded(message.text);
+            end(true, message.text, now);
             break;
         case MessageKind::busy:
             next_try_ = now + settings_.timing.heartbeat / 4;

@@ -21,6 +21,7 @@ class MemberEvents {
     // To a newcomer: who gives it the state.
     virtual void admitted(const MemberRecord& source) = 0;
     virtual void refused(const std::string& why) = 0;
+    virtual void unneeded(const std::string& why) = 0;  // refused, but for no mistake
     // To a newcomer that was left out again before its first step: it starts anew, and is admitted again.
     virtual void sent_back(const std::string& why) = 0;
     // A change is committed; it takes effect at the boundary that the trainer agrees on: then adopt().
@@ -52,8 +53,8 @@ class Member {
     // A newcomer whose source was lost: what it has may be of a part that does not go on, so it begins again. But if the
     // committed change has it as a member, the survivors may regroup with it: then it waits for that first.
     void start_over(Seconds now);
-    // A newcomer's progress; `port`: where it listens for its first group.
-    void ready(Step step, std::uint16_t port, Seconds now);
+    // A newcomer's progress; `port`: where it listens for its first group; `offer`: what it says of itself.
+    void ready(Step step, std::uint16_t port, const std::string& offer, Seconds now);
     // The committed change has taken effect here: its members have agreed on the boundary.
     void adopt(GenerationId next, Seconds now);
     // Where this process listens for the generation after the present one. Once after each change of generation.
@@ -81,6 +82,7 @@ class Member {
     void talk_to(const MemberRecord& coordinator, Seconds now);
     void send(Message message);
     void say_hello();
+    void say_ready();
     void say_broken();
     void find_coordinator(Seconds now);
     void lose_coordinator(Loss loss, Seconds now);
@@ -111,6 +113,7 @@ class Member {
     int open_wishes_ = 0;
     std::string source_;  // of a newcomer's state; its state counts only as long as that is a member
     bool is_ready_ = false;
+    std::string offer_;
     bool has_begun_ = false;  // it has been in a generation that took effect
     bool leaving_ = false;
     bool abandoned_ = false;  // said so to the trainer, for the present generation

@@ -61,7 +61,8 @@ struct Membership::Impl {
                           .secret = secret,
                           .control_socket = options.control_socket
                                                 ? options.directory / ("control-" + self.host + "-" + self.id)
-                                                : std::filesystem::path()},
+                                                : std::filesystem::path(),
+                          .why_not = options.why_not},
             std::move(service), store, bulk);
         plane->on_abandon([this](GenerationId id, const std::string& why) { abandon(id, why); });
         const Seconds begin = monotonic();
@@ -130,6 +131,7 @@ struct Membership::Impl {
             throw Error(ExitCode::environment, "this process may not join the run: " + now.why,
                         "start the same version of the program with the same configuration as the run has");
         }
+        throw_if_unneeded(now);
         if (!came || now.ended) {
             throw Error(ExitCode::environment,
                         "no member of the run answered within " + human(options.join) + " (" + now.why + ")",
@@ -145,8 +147,11 @@ struct Membership::Impl {
         };
         try {
             BulkClient source(plane->address_of(*now.source), secret, is_over);
-            return fetch_state(source) && follow(source, is_over);
+            const bool joined = fetch_state(source) && follow(source, is_over);
+            throw_if_unneeded(plane->state());
+            return joined;
         } catch (const Error& error) {
+            throw_if_unneeded(plane->state());
             if (error.code() != ExitCode::collective) {
                 throw;
             }
@@ -160,6 +165,12 @@ struct Membership::Impl {
                 options.timing.heartbeat / 4);
         }
         return false;
+    }
+
+    static void throw_if_unneeded(const PlaneState& now) {
+        if (now.unneeded) {
+            throw Unneeded(now.why);
+        }
     }
 
     bool fetch_state(BulkClient& source) {
@@ -202,7 +213,7 @@ struct Membership::Impl {
             if (!ready && fetched.newest - applied <= 1) {
                 ready = true;
                 plane->call([&](Member& member, Coordinator&, Seconds time) {
-                    member.ready(applied, spare->address().port(), time);
+                    member.ready(applied, spare->address().port(), options.offer ? options.offer() : "", time);
                 });
             }
         }

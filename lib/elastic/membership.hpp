@@ -25,6 +25,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -35,6 +36,7 @@
 #include <mastic/core/bytes.hpp>
 #include <mastic/core/duration.hpp>
 #include <mastic/elastic/blob.hpp>
+#include <mastic/elastic/coordinator.hpp>
 #include <mastic/elastic/generation.hpp>
 #include <mastic/elastic/network.hpp>
 
@@ -52,6 +54,10 @@ struct MembershipOptions {
     Bytes most_kept{std::uint64_t{4} << 30};  // steps kept for newcomers
     comm::GroupOptions group{};
     bool control_socket = true;
+    // Whether a newcomer is needed: what a newcomer says of itself when it has the state, and what the run's coordinator makes of
+    // that, in a thread of its own. Empty: everybody may join.
+    std::function<std::string()> offer = {};
+    Judge why_not = {};
 };
 
 // What newcomers get and laggards catch up with: everything that must be the same on all members.
@@ -72,7 +78,7 @@ class Membership {
   public:
     // Founds the run if it has no members, else joins it: fetches the state, catches up, and returns when this process is a
     // member; `state` is then that of after last_step(). Throws Error(environment): not reachable, refused (other version or
-    // configuration); Error(io). `state` outlives it.
+    // configuration); Error(io); Unneeded. `state` outlives it.
     Membership(MembershipOptions options, ReplicatedState& state);
     ~Membership();
     Membership(const Membership&) = delete;
@@ -123,6 +129,16 @@ class Membership {
 class Left : public std::exception {
   public:
     const char* what() const noexcept override { return "this process has left the run"; }
+};
+
+// Thrown to a newcomer that the run does not need: a good end.
+class Unneeded : public std::exception {
+  public:
+    explicit Unneeded(std::string why) : why_(std::move(why)) {}
+    const char* what() const noexcept override { return why_.c_str(); }
+
+  private:
+    std::string why_;
 };
 
 }  // namespace mastic::elastic

@@ -18,7 +18,7 @@ struct KindName {
 constexpr KindName kinds[] = {
     {MessageKind::beat, "beat"},       {MessageKind::hello, "hello"},
     {MessageKind::join, "join"},       {MessageKind::admitted, "admitted"},
-    {MessageKind::refused, "refused"}, {MessageKind::busy, "busy"},
+    {MessageKind::refused, "refused"}, {MessageKind::unneeded, "unneeded"}, {MessageKind::busy, "busy"},
     {MessageKind::ready, "ready"},     {MessageKind::leave, "leave"},
     {MessageKind::broken, "broken"},   {MessageKind::abandon, "abandon"},
     {MessageKind::table, "table"},     {MessageKind::excluded, "excluded"},

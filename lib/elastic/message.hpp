@@ -18,8 +18,10 @@ enum class MessageKind {
     join,  // newcomer: "I am `member`, of version and configuration `text`; I have a state from the member `names`"
     admitted,  // to a newcomer: "fetch the state from `member`; `table` is the present generation"
     refused,   // to a newcomer: why, in `text`
+    unneeded,  // to a newcomer that is ready: the run would not get faster with it, in `text`
     busy,      // to a newcomer: "I coordinate nothing now; ask again"
-    ready,  // newcomer: "I have the state of `step` from the member `names` and follow; I listen on `data_port`"
+    ready,  // newcomer: "I have the state of `step` from the member `names` and follow; I listen on `data_port`", and in `text`
+             // what it says of itself
     leave,   // member: "I want to go"
     broken,  // member: "a step of `generation` failed; I have applied `step`, listen on `data_port`, miss `names`"; a newcomer
              // names in `text` the member that its state is from

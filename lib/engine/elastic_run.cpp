@@ -1,6 +1,7 @@
 #include <mastic/engine/elastic_run.hpp>
 
 #include <algorithm>
+#include <limits>
 
 #include <unistd.h>
 
@@ -12,6 +13,7 @@
 #include <mastic/core/log.hpp>
 #include <mastic/config/resolved.hpp>
 #include <mastic/core/version.hpp>
+#include <mastic/engine/admission.hpp>
 #include <mastic/engine/data_setup.hpp>
 #include <mastic/engine/network_setup.hpp>
 #include <mastic/engine/reduction_group.hpp>
@@ -23,6 +25,23 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds between_tries_to_lead{500};
 constexpr std::uint64_t enough_for_the_last_steps = 1 << 16;  // bytes of metrics.jsonl
+
+// Steps of a newcomer alone, to see how fast it is: the first ones are slower than those of a training.
+constexpr int steps_to_warm_up = 1;
+constexpr int steps_of_a_size = 3;
+
+class CountedSteps : public StepMembership {
+  public:
+    explicit CountedSteps(int count) : left_(count) {}
+    std::int64_t next_generation() override { return 0; }
+    bool take_checkpoint_wish() override { return false; }
+    void leave(job::StopReason) override {}
+    void applied(std::shared_ptr<const gradient::FlatGradients>, std::uint64_t) override {}
+    bool ends_after(std::int64_t) override { return --left_ == 0; }
+
+  private:
+    int left_;
+};
 
 // Of all options that members must share. A path may be another one on another node, so what lies there is not compared.
 std::string fingerprint_of(const config::Schema& schema) {
@@ -80,7 +99,14 @@ TrainResult ElasticRun::run() {
         describe_dry_run();
         return {};
     }
-    join();
+    try {
+        join();
+    } catch (const elastic::Unneeded& unneeded) {
+        TrainResult result;
+        result.reason = std::string("the run does not need this process: ") + unneeded.what();
+        spdlog::info("{}", result.reason);
+        return result;
+    }
     return train();
 }
 
@@ -119,6 +145,9 @@ void ElasticRun::join() {
     membership.join = options_.elastic.patience;
     membership.rate = options_.elastic.rate;
     membership.group = reduction_options(options_.allreduce, threads_);
+    if (options_.train.balance == "dlb") {
+        let_in_who_helps(membership);
+    }
     membership_ = std::make_unique<elastic::Membership>(membership, *shared_);
     if (membership_->founded()) {
         try_to_lead(true);
@@ -128,6 +157,46 @@ void ElasticRun::join() {
         spdlog::info("joined the run at step {}, epoch {}", state_.step, state_.position.epoch + 1);
     }
     time_limit_.emplace(context_, true);
+}
+
+void ElasticRun::let_in_who_helps(elastic::MembershipOptions& membership) {
+    shared_->on_newcomer([this] { try_own_speed(); });
+    membership.offer = [this] {
+        const auto own = costs_.own();
+        return own ? to_offer(*own) : "";
+    };
+    membership.why_not = [this, batch = static_cast<std::uint64_t>(options_.train.batch_size)](
+                             const std::string& offer, std::size_t members) {
+        return why_not_needed(costs_.all(), members, offer, batch);
+    };
+}
+
+// With the data and the network of the run, before it has the run's weights; two sizes tell what each step costs besides.
+void ElasticRun::try_own_speed() {
+    const auto batch = static_cast<std::uint64_t>(options_.train.batch_size);
+    const std::uint64_t half = std::max<std::uint64_t>(batch / 2, 1), quarter = std::max<std::uint64_t>(batch / 4, 1);
+    StepCosts nobody;
+    trial_steps(half, steps_to_warm_up, nobody);
+    trial_steps(half, steps_of_a_size, costs_);
+    trial_steps(quarter, steps_of_a_size, costs_);
+}
+
+void ElasticRun::trial_steps(std::uint64_t batch, int count, StepCosts& costs) {
+    TrainOptions trial = options_;
+    trial.train.batch_size = static_cast<std::int64_t>(batch);
+    trial.train.balance = "none";
+    trial.train.max_steps = 0;
+    trial.train.epochs = std::numeric_limits<std::int64_t>::max();
+    trial.train.eval_every = 0;
+    trial.checkpoint.every = Seconds(0);
+    trial.checkpoint.every_steps = 0;
+    CountedSteps steps(count);
+    Checkpointer nobody(directory_.checkpoints(), {}, {}, *solo_, trace_);
+    job::StopPlanner endless(std::nullopt, Seconds(0));
+    TrainerParts parts{trial, *solo_, train_data_, nullptr, state_,
+                       loss_kind(options_.train.loss, train_data_->layout()), arithmetic_, *schedule_, nobody, signals_, endless,
+                       faults_, trace_, recorder_, {}, nullptr, &steps, started_, &costs};
+    Trainer(parts).run();
 }
 
 // Rank 0 leads once it has the lock of the directory, which the one before it may hold until it has written its last words.
@@ -236,7 +305,7 @@ TrainResult ElasticRun::train_generation(Steps& steps) {
     TrainerParts parts{options_, *group_, train_data_, evaluator ? &*evaluator : nullptr, state_,
                        loss_kind(options_.train.loss, train_data_->layout()), arithmetic_, *schedule_,
                        checkpointer_ ? *checkpointer_ : nobody, signals_, time_limit_->planner(), faults_, trace_, recorder_,
-                       [this](const report::MetricsRecord& record) { this->record(record); }, progress_ ? &*progress_ : nullptr, &steps, started_, after_a_loss_};
+                       [this](const report::MetricsRecord& record) { this->record(record); }, progress_ ? &*progress_ : nullptr, &steps, started_, &costs_, after_a_loss_};
     return Trainer(parts).run();
 }
 

@@ -30,6 +30,9 @@ class ElasticRun : public TrainStages {
     void place();
     std::shared_ptr<comm::Group> make_solo_group() const;
     void join();
+    void let_in_who_helps(elastic::MembershipOptions& membership);
+    void try_own_speed();
+    void trial_steps(std::uint64_t batch, int count, StepCosts& costs);
     bool try_to_lead(bool founder);
     TrainResult train();
     TrainResult train_generation(Steps& steps);
@@ -45,6 +48,7 @@ class ElasticRun : public TrainStages {
     std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();  // for times in metrics
     int threads_ = 1;
     bool after_a_loss_ = false;
+    StepCosts costs_;
     std::unique_ptr<ElasticState> shared_;
     std::shared_ptr<comm::Group> solo_;  // for what one process does alone; outlives the checkpointer
     std::unique_ptr<elastic::Membership> membership_;

@@ -106,6 +106,9 @@ elastic::Blob ElasticState::snapshot() {
 }
 
 void ElasticState::load(elastic::Step, std::span<const std::byte> snapshot) {
+    if (const auto use = std::exchange(on_newcomer_, {})) {
+        use();
+    }
     try {
         Reader reader(snapshot);
         checkpoint::State stored;

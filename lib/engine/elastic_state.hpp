@@ -7,7 +7,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include <torch/types.h>
@@ -29,6 +31,9 @@ class ElasticState : public elastic::ReplicatedState {
     void load(elastic::Step step, std::span<const std::byte> snapshot) override;
     void apply(elastic::Step step, std::span<const std::byte> reduced) override;
 
+    // Called once before a newcomer's state is replaced: until then it may be used up.
+    void on_newcomer(std::function<void()> use) { on_newcomer_ = std::move(use); }
+
     // What was applied in the step that has just been done, for the others. `samples`: of that step, over all ranks.
     elastic::Blob record(std::shared_ptr<const gradient::FlatGradients> gradients, std::uint64_t samples);
     // Undoes what a step that was not applied has changed.
@@ -45,6 +50,7 @@ class ElasticState : public elastic::ReplicatedState {
     const ArithmeticFacts arithmetic_;
     const model::NamedTensors parameters_;
     const std::vector<gradient::Bucket> buckets_;
+    std::function<void()> on_newcomer_;
     std::vector<torch::Tensor> kept_buffers_;  // after the last applied step
     std::unique_ptr<gradient::FlatGradients> received_;
 };

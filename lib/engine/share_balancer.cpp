@@ -6,36 +6,40 @@
 
 namespace mastic::engine {
 
-ShareBalancer::ShareBalancer(comm::Group& group, std::uint64_t global_batch, std::uint64_t depth)
+ShareBalancer::ShareBalancer(comm::Group& group, std::uint64_t global_batch, std::uint64_t depth, StepCosts& costs)
     : group_(group),
       depth_(depth),
-      shares_(data::equal_shares(global_batch, static_cast<std::size_t>(group.size()))),
-      schedule_(std::make_shared<data::ShareSchedule>(shares_)) {}
+      costs_(costs),
+      shares_(data::equal_shares(global_batch, static_cast<std::size_t>(group.size()))) {
+    const data::Shares equal = shares_;
+    shares_ = data::next_shares(costs_of_all(), shares_);
+    untold_ = shares_ != equal;
+    schedule_ = std::make_shared<data::ShareSchedule>(shares_);
+}
 
 data::PlanSource ShareBalancer::plans(data::DistributedSampler sampler) const {
     return data::shared_plans(std::move(sampler), group_.rank(), schedule_);
 }
 
-std::vector<std::optional<data::StepCost>> ShareBalancer::costs_of_all() {
-    const auto own = fit_.estimate();
+StepCosts::ByRank ShareBalancer::costs_of_all() {
+    const auto own = costs_.own();
     const std::array<double, 2> mine = {own ? own->fixed.count() : 0.0, own ? own->per_sample.count() : 0.0};
     std::vector<double> all(2 * shares_.size());
     group_.allgather(comm::view_of(std::span(mine)), comm::view_of(std::span(all)), {0, "step costs"});
-    std::vector<std::optional<data::StepCost>> costs;
+    StepCosts::ByRank costs;
     for (std::size_t rank = 0; rank < shares_.size(); ++rank) {
         const data::StepCost cost{Seconds(all[2 * rank]), Seconds(all[2 * rank + 1])};
         costs.push_back(cost.per_sample.count() > 0 ? std::optional(cost) : std::nullopt);
     }
+    costs_.know(costs);
     return costs;
 }
 
-void ShareBalancer::observe(std::uint64_t samples, Seconds computing) {
-    fit_.observe(samples, computing);
-    steps_ += 1;
-}
-
 std::optional<data::Shares> ShareBalancer::agree() {
-    if (steps_ < next_look_ || shares_.size() < 2) {
+    if (std::exchange(untold_, false)) {
+        return shares_;
+    }
+    if (steps_ < next_look_) {
         return std::nullopt;
     }
     data::Shares next = data::next_shares(costs_of_all(), shares_);

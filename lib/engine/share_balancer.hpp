@@ -1,7 +1,7 @@
 // Shares of the global batch that follow how fast each rank computes: --train.balance dlb.
 //
-// Every rank fits what its own steps cost; every `interval` steps all learn the fits of all and come to the same shares, which
-// count from a step on that no loader has planned yet. Losses and gradients are sums over samples, so uneven shares change no
+// Every rank fits what its own steps cost; at first and every `interval` steps all learn the fits of all and come to the same
+// shares, which count from a step on that no loader has planned yet. Losses and gradients are sums over samples, so uneven shares change no
 // result but for rounding.
 #pragma once
 
@@ -12,7 +12,7 @@
 #include <mastic/comm/group.hpp>
 #include <mastic/data/batch_shares.hpp>
 #include <mastic/data/share_schedule.hpp>
-#include <mastic/data/step_cost.hpp>
+#include <mastic/engine/step_costs.hpp>
 
 namespace mastic::engine {
 
@@ -20,25 +20,26 @@ class ShareBalancer {
   public:
     static constexpr std::uint64_t interval = 16;
 
-    // `depth`: how far the loader plans ahead. Shares are equal at first.
-    ShareBalancer(comm::Group& group, std::uint64_t global_batch, std::uint64_t depth);
+    // A collective. `depth`: how far the loader plans ahead; `costs` outlives it. Shares are equal at first where nothing is known.
+    ShareBalancer(comm::Group& group, std::uint64_t global_batch, std::uint64_t depth, StepCosts& costs);
 
     // The steps of this rank, for the loader.
     data::PlanSource plans(data::DistributedSampler sampler) const;
 
-    // After each step: this rank took `computing` for `samples`, waiting for others left out.
-    void observe(std::uint64_t samples, Seconds computing);
-    // Before each step, on all ranks: every `interval` steps a collective. Returns the new shares if they change.
+    void after_step() { steps_ += 1; }
+    // Before each step, on all ranks: every `interval` steps a collective. Returns the shares if they change, and at the first
+    // step if they are not equal.
     std::optional<data::Shares> agree();
 
   private:
-    std::vector<std::optional<data::StepCost>> costs_of_all();
+    StepCosts::ByRank costs_of_all();
 
     comm::Group& group_;
     const std::uint64_t depth_;
+    StepCosts& costs_;
     data::Shares shares_;  // decided last
     std::shared_ptr<data::ShareSchedule> schedule_;
-    data::StepCostFit fit_;
+    bool untold_;
     std::uint64_t steps_ = 0;
     std::uint64_t next_look_ = interval;
 };

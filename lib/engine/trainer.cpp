@@ -52,6 +52,7 @@ bool all_finite(const std::vector<torch::Tensor>& flats) {
 
 Trainer::Trainer(TrainerParts parts)
     : parts_(std::move(parts)),
+      costs_(parts_.costs != nullptr ? *parts_.costs : own_costs_),
       reducer_(model::trainable_parameters(*parts_.state.network), parts_.group, reducer_options(parts_.options.allreduce, parts_.recorder),
                parts_.trace),
       buffers_(parts_.state.network->buffers(), parts_.group),
@@ -62,7 +63,7 @@ Trainer::Trainer(TrainerParts parts)
     data::LoaderOptions loader;
     loader.depth = static_cast<std::size_t>(options.data.prefetch);
     if (options.train.balance == "dlb") {
-        balancer_.emplace(parts_.group, sampler.global_batch(), loader.depth);
+        balancer_.emplace(parts_.group, sampler.global_batch(), loader.depth, costs_);
     }
     loader_ = std::make_unique<data::BatchLoader>(
         parts_.train_data,
@@ -164,8 +165,9 @@ StepAgreement Trainer::step() {
     if (parts_.membership != nullptr) {
         parts_.membership->applied(reducer_.hold(), step_samples_);
     }
+    costs_.observe(loaded->batch.count, times_.data + times_.forward + times_.backward);
     if (balancer_) {
-        balancer_->observe(loaded->batch.count, times_.data + times_.forward + times_.backward);
+        balancer_->after_step();
     }
     result_.loss = agreed.loss;
     times_.total = Clock::now() - begin;

@@ -18,6 +18,7 @@
 #include <mastic/engine/evaluator.hpp>
 #include <mastic/engine/fault_injection.hpp>
 #include <mastic/engine/share_balancer.hpp>
+#include <mastic/engine/step_costs.hpp>
 #include <mastic/engine/step_times.hpp>
 #include <mastic/engine/front/train_options.hpp>
 #include <mastic/engine/train_state.hpp>
@@ -67,6 +68,7 @@ struct TrainerParts {
     report::Progress* progress = nullptr;
     StepMembership* membership = nullptr;  // null: the ranks stay the same
     std::chrono::steady_clock::time_point started = std::chrono::steady_clock::now();  // for times in metrics
+    StepCosts* costs = nullptr;  // of these ranks; null: nothing is known from before
     // A member was lost, maybe while the last step was evaluated and saved: then that is due once more.
     bool after_a_loss = false;
 };
@@ -106,7 +108,9 @@ class Trainer {
     void balance();
     bool evaluate();  // true if the result is the best so far
 
+    StepCosts own_costs_;  // where parts_ brings none
     TrainerParts parts_;
+    StepCosts& costs_;
     std::optional<ShareBalancer> balancer_;
     std::unique_ptr<data::BatchLoader> loader_;
     gradient::GradientReducer reducer_;

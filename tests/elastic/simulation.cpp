@@ -226,7 +226,7 @@ void SimulatedProcess::follow() {
         port = static_cast<std::uint16_t>(world.random.below(60000) + 1);
     }
     doing = Doing::following;
-    member.ready(applied.step, port, world.now);
+    member.ready(applied.step, port, "", world.now);
 }
 
 void SimulatedProcess::switch_to(const Generation& next) {

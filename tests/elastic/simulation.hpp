@@ -55,6 +55,7 @@ class SimulatedProcess : public elastic::Network, public elastic::MemberEvents {
 
     void admitted(const MemberRecord& source) override;
     void refused(const std::string& why) override;
+    void unneeded(const std::string& why) override { last_words = why; }
     void sent_back(const std::string& why) override;
     void committed(const Generation&) override {}
     void abandoned(GenerationId generation, const std::string& why) override;

@@ -12,6 +12,8 @@ void declare_desk_options(config::Schema& schema, DeskOptions& options) {
         .option("keep-best", options.keep_best,
                 "submit: of a sweep's trials, run only so many to the end; 0: all")
         .at_least(0);
+    schema.flag("unchecked", options.unchecked,
+                "submit: without asking mastic-train whether it would take the configuration and finds its data");
     schema.flag("watch", options.watch, "status: again every 2 s, until Ctrl-C");
     schema.flag("undo", options.undo, "drain: use the nodes again");
     schema.flag("manager", options.manager, "stop: end the manager; the pilots go on");

@@ -13,6 +13,7 @@ struct DeskOptions {
     TrainingOrder training;
     std::string sweep;  // file; "": none
     int keep_best = 0;  // 0: all
+    bool unchecked = false;
     bool watch = false;
     bool undo = false;
     bool manager = false;

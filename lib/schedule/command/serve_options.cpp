@@ -66,6 +66,11 @@ void declare_pilots(Schema& schema, ServeOptions& options) {
 
 }  // namespace
 
+std::filesystem::path ServeOptions::programs() const {
+    namespace fs = std::filesystem;
+    return program_directory.empty() ? fs::read_symlink("/proc/self/exe").parent_path() : fs::absolute(program_directory);
+}
+
 void declare_serve_options(Schema& schema, ServeOptions& options) {
     declare_rounds(schema, options);
     declare_pilots(schema, options);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,8 @@ struct ServeOptions {
     std::string program_directory;  // empty: that of mastic-rescale
 
     bool once = false;
+
+    std::filesystem::path programs() const;
 };
 
 // `options` must outlive the schema.

@@ -3,9 +3,11 @@
 #include <iostream>
 
 #include <mastic/config/text.hpp>
+#include <mastic/core/command.hpp>
 #include <mastic/core/error.hpp>
 #include <mastic/core/file.hpp>
 #include <mastic/schedule/command/desk.hpp>
+#include <mastic/schedule/command/order_check.hpp>
 #include <mastic/schedule/manager/sweep.hpp>
 
 namespace mastic::schedule {
@@ -77,6 +79,14 @@ std::vector<TrainingOrder> read_orders(const CommandContext& context, const std:
     return orders;
 }
 
+std::vector<TrainingOrder> usable_orders(const CommandContext& context, const std::vector<Training>& present) {
+    std::vector<TrainingOrder> orders = read_orders(context, present);
+    if (!context.options.desk.unchecked) {
+        check_orders(orders, context.options.serve.programs(), run_command);
+    }
+    return orders;
+}
+
 std::string described(const TrainingOrder& order) {
     return std::to_string(order.least) + ".." + std::to_string(order.most) + " nodes, " + order.config +
            (order.arguments.empty() ? "" : " " + config::join(order.arguments, " ")) + ", run " +
@@ -90,14 +100,14 @@ int submit_command(const CommandContext& context) {
     if (context.invocation.dry_run) {
         const bool there = fs::exists(fs::path(path) / "state.json");
         for (const TrainingOrder& order :
-             read_orders(context, there ? StateDirectory::open(path).trainings() : std::vector<Training>{})) {
+             usable_orders(context, there ? StateDirectory::open(path).trainings() : std::vector<Training>{})) {
             std::cout << order.name << ": " << described(order) << "\n";
         }
         std::cout << "nothing was submitted\n";
         return 0;
     }
     const StateDirectory state = StateDirectory::create_or_open(path);
-    const std::vector<TrainingOrder> orders = read_orders(context, state.trainings());
+    const std::vector<TrainingOrder> orders = usable_orders(context, state.trainings());
     const std::vector<std::string> ids = state.publish(orders);
     for (std::size_t i = 0; i < ids.size(); ++i) {
         std::cout << "submitted " << ids[i] << ": " << described(orders[i]) << "\n";

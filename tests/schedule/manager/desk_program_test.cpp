@@ -39,7 +39,7 @@ struct Desk {
         dir.write("fashion.toml", "[run]\ndir = \"runs/fashion\"\n[model]\nname = \"lenet\"\n").string();
 
     CommandResult submit(std::vector<std::string> arguments = {}) const {
-        arguments.insert(arguments.begin(), {"submit", state, config});
+        arguments.insert(arguments.begin(), {"submit", state, config, "--unchecked"});
         return rescale(arguments);
     }
     // Free of the run directory that the configuration names.
@@ -114,6 +114,40 @@ TEST(Submit, MistakesInAnOrderHaveTheirPlace) {
     EXPECT_THAT(desk.submit({"--keep-best", "2"}).error, HasSubstr("--keep-best without --sweep"));
 }
 
+// With a mastic-train that says of each call what it was and refuses what it was told to.
+TEST(Submit, AsksTheTrainerWhetherItWouldTakeEachTrial) {
+    const Desk desk;
+    const std::string calls = (desk.dir / "calls").string();
+    const auto trainer = desk.dir.write("bin/mastic-train", "#!/bin/sh\necho \"$PWD $*\" >>" + calls + R"(
+case "$*" in
+*bad*) echo 'loading' >&2; echo 'mastic-train: unknown flag --bad' >&2; exit 2 ;;
+*--lr\ 3*--dry-run) echo 'mastic-train: no libtorch' >&2; exit 4 ;;
+esac
+)");
+    fs::permissions(trainer, fs::perms::owner_all);
+    const auto submit = [&](const std::string& trials) {
+        fs::remove(calls);
+        return rescale({"submit", desk.state, desk.config, "--serve.programs", trainer.parent_path().string(), "--sweep",
+                        desk.dir.write("trials.txt", trials).string()});
+    };
+    const CommandResult refused = submit("--lr 1\n--bad\n");
+    EXPECT_EQ(refused.exit_code, 2);
+    EXPECT_THAT(refused.error, HasSubstr("trials-2: mastic-train refuses it: unknown flag --bad"));
+    EXPECT_THAT(refused.error, HasSubstr("--unchecked"));
+    EXPECT_TRUE(StateDirectory::open(desk.state).training_ids().empty());
+
+    EXPECT_EQ(submit("--lr 1\n--lr 2\n").exit_code, 0);
+    const std::string asked = read_text_file(calls);
+    EXPECT_EQ(std::ranges::count(asked, '\n'), 3) << asked;
+    EXPECT_THAT(asked, HasSubstr(desk.config + " --lr 1 --elastic.join "));
+    EXPECT_THAT(asked, HasSubstr("trials/1 --dry-run\n"));
+    EXPECT_THAT(asked, HasSubstr("trials/2 --print-config\n"));
+
+    const CommandResult elsewhere = submit("--lr 3\n");
+    EXPECT_EQ(elsewhere.exit_code, 0) << "what this machine lacks is no mistake of the order";
+    EXPECT_THAT(elsewhere.error, HasSubstr("no libtorch"));
+}
+
 TEST(Submit, TwoAtOnceBothArrive) {
     const Desk desk;
     std::vector<CommandResult> results(4);
@@ -166,7 +200,7 @@ TEST(Submit, AFullDiskIsToldAndLeavesNothingHalf) {
         lines += "--seed " + std::to_string(i) + "\n";
     }
     const std::string sweep = desk.dir.write("seeds.txt", lines).string();
-    const CommandResult result = rescale({"submit", state, desk.config, "--sweep", sweep});
+    const CommandResult result = rescale({"submit", state, desk.config, "--unchecked", "--sweep", sweep});
     EXPECT_EQ(result.exit_code, 5);
     EXPECT_THAT(result.error, HasSubstr("No space left"));
     EXPECT_TRUE(StateDirectory::open(state).training_ids().empty());

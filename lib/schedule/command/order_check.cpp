@@ -1,0 +1,65 @@
+#include <mastic/schedule/command/order_check.hpp>
+
+#include <set>
+
+#include <spdlog/spdlog.h>
+
+#include <mastic/core/error.hpp>
+
+namespace mastic::schedule {
+namespace {
+
+constexpr Seconds patience{120};  // reading the data of a slow file system
+constexpr int not_found = 127;
+constexpr int timed_out = 124;
+
+std::vector<std::string> trainer_call(const TrainingOrder& order, const std::filesystem::path& programs,
+                                      const char* only) {
+    std::vector<std::string> words = {"env", "-C", order.directory, (programs / "mastic-train").string(), order.config};
+    words.insert(words.end(), order.arguments.begin(), order.arguments.end());
+    words.insert(words.end(), {"--elastic.join", order.run_directory, only});
+    return words;
+}
+
+// Its errors stand behind what it says of its progress.
+std::string complaint(const CommandResult& result) {
+    const std::string mark = "mastic-train: ";
+    const auto begin = result.error.find(mark);
+    std::string text = begin == result.error.npos ? result.error : result.error.substr(begin + mark.size());
+    text.erase(text.find_last_not_of(" \n") + 1);
+    return text;
+}
+
+// False: nobody can say it here.
+bool check(const TrainingOrder& order, const std::vector<std::string>& call, const CommandRunner& run) {
+    const CommandResult result = run(call, patience);
+    if (result.exit_code == 0) {
+        return true;
+    }
+    const bool of_this_machine = result.exit_code == static_cast<int>(ExitCode::environment) ||
+                                 result.exit_code == not_found || result.exit_code == timed_out;
+    if (!of_this_machine) {
+        throw Error(static_cast<ExitCode>(result.exit_code), order.name + ": mastic-train refuses it: " + complaint(result),
+                    "nothing was submitted; --unchecked submits it nevertheless");
+    }
+    spdlog::warn("{}: submitted without a look at all of it: {}", order.name,
+                 result.exit_code == timed_out ? "mastic-train did not answer" : complaint(result));
+    return false;
+}
+
+}  // namespace
+
+void check_orders(const std::vector<TrainingOrder>& orders, const std::filesystem::path& programs,
+                  const CommandRunner& run) {
+    std::set<std::string> looked_at;  // configurations
+    for (const TrainingOrder& order : orders) {
+        if (!check(order, trainer_call(order, programs, "--print-config"), run)) {
+            return;
+        }
+        if (looked_at.insert(order.config).second) {
+            check(order, trainer_call(order, programs, "--dry-run"), run);
+        }
+    }
+}
+
+}  // namespace mastic::schedule

@@ -1,5 +1,6 @@
 // A training that is preempted again and again, by slurm/train.sbatch as it is shipped.
 // MASTIC_PREEMPTIONS=200 makes it longer.
+#include <algorithm>
 #include <cstdlib>
 
 #include <mastic/job/run_directory.hpp>
@@ -22,21 +23,31 @@ std::int64_t steps_done(const std::filesystem::path& run) {
     return std::filesystem::exists(file) && !losses_of(run).empty() ? metrics_of(run).steps.back().step : 0;
 }
 
+// All jobs of a run write into the log of the first.
+std::string situation(const SlurmCluster& cluster, const std::string& log, const std::string& job) {
+    constexpr std::size_t newest = 6000;
+    return log.substr(log.size() - std::min(log.size(), newest)) + "\n" + cluster.run({"squeue"}).output +
+           cluster.run({"scontrol", "show", "job", job}).output + cluster.run({"sinfo", "-N", "-l"}).output;
+}
+
 TEST(TrainStorm, NoPreemptionCostsAStep) {
     SlurmCluster& cluster = environment->cluster();
     const TempDir dir;
     const std::filesystem::path run = dir / "run";
     const ShippedScript script(cluster, TRAIN_SCRIPT, dir.path());
-    std::string job = script.start(endless_task(run, {"--train.inject", "slow@10000"}), {"-p", "cancel"});
+    const std::string first = script.start(endless_task(run, {"--train.inject", "slow@10000"}), {"-p", "cancel"});
+    std::string job = first;
     std::int64_t before = 0;
     for (int preemption = 1; preemption <= preemptions(); ++preemption) {
-        ASSERT_TRUE(wait_until([&] { return steps_done(run) > before; }, Seconds(60))) << script.log(job);
+        ASSERT_TRUE(wait_until([&] { return steps_done(run) > before; }, Seconds(60)))
+            << "preemption " << preemption << ", step " << before << "\n"
+            << situation(cluster, script.log(first), job);
         const CommandResult urgent = cluster.run({"srun", "-p", "normal", "-N4", "--exclusive", "true"});
         ASSERT_EQ(urgent.exit_code, 0) << urgent.error;
         job = script.successor_of(job);
         before = steps_done(run);
     }
-    ASSERT_TRUE(wait_until([&] { return steps_done(run) > before; }, Seconds(60))) << script.log(job);
+    ASSERT_TRUE(wait_until([&] { return steps_done(run) > before; }, Seconds(60))) << script.log(first);
     cluster.output_of({"scancel", job});
     cluster.wait_end(job);
     const std::int64_t last = steps_done(run);

@@ -5,6 +5,8 @@
 
 #include <gmock/gmock.h>
 
+#include <mastic/core/file.hpp>
+
 #include "cluster/slurm_cluster.hpp"
 #include "colocation/fake_node.hpp"
 
@@ -81,6 +83,23 @@ TEST_F(MpsJob, TheProgramsCodeIsTheSteps) {
         cluster.run(step({"-N1", "-n1", "--gpus-per-node=1"}, {"--mps", "on", "--", "sh", "-c", "exit 75"}))
             .exit_code,
         75);
+    EXPECT_TRUE(node.all_gone());
+}
+
+TEST_F(MpsJob, SubmitsAJobForAllGpusOfTheNodes) {
+    Arguments call = {"env", "-C", node.directory().path().string()};
+    Arguments arguments = {"--ranks-per-gpu", "2", "--slurm.nodes", "2", "--submit"};
+    arguments.insert(arguments.end(), tell.begin(), tell.end());
+    const Arguments rest = node.command(arguments);
+    call.insert(call.end(), rest.begin(), rest.end());
+    const std::string said = cluster.output_of(call);
+    ASSERT_THAT(said, HasSubstr("submitted job "));
+    const std::string job = said.substr(14, said.find(' ', 14) - 14);
+    EXPECT_EQ(cluster.wait_end(job), "COMPLETED");
+    auto lines = sorted_lines(read_text_file(node.directory() / ("mastic-mps-" + job + ".log")));
+    std::erase_if(lines, [](const auto& line) { return line.find("mastic-mps:") != line.npos; });
+    EXPECT_THAT(lines, ElementsAre("0 GPU-aaaa", "0 GPU-aaaa", "1 GPU-aaaa", "1 GPU-aaaa", "2 GPU-bbbb",
+                                               "2 GPU-bbbb", "3 GPU-bbbb", "3 GPU-bbbb"));
     EXPECT_TRUE(node.all_gone());
 }
 

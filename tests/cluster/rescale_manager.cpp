@@ -40,29 +40,33 @@ std::string RescaleManager::submit(const std::filesystem::path& run_directory, i
     return state_.publish({order}).front();
 }
 
+Arguments RescaleManager::command(const Arguments& more) const {
+    Arguments words = {MASTIC_RESCALE,
+                       "serve",
+                       state_.path().string(),
+                       "--pilot.partition",
+                       "cancel",
+                       "--pilot.time",
+                       "600",
+                       "--serve.every",
+                       "1",
+                       "--serve.share",
+                       "1",
+                       "--serve.programs",
+                       std::filesystem::path(MASTIC_TRAIN).parent_path().string(),
+                       "--rescale.live_start",
+                       "5"};
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+}
+
 void RescaleManager::start(const Arguments& more) {
-    Arguments command = {"sh",
-                         "-c",
-                         "exec \"$0\" \"$@\" >>" + log_.string() + " 2>&1",
-                         MASTIC_RESCALE,
-                         "serve",
-                         state_.path().string(),
-                         "--pilot.partition",
-                         "cancel",
-                         "--pilot.time",
-                         "600",
-                         "--serve.every",
-                         "1",
-                         "--serve.share",
-                         "1",
-                         "--serve.programs",
-                         std::filesystem::path(MASTIC_TRAIN).parent_path().string(),
-                         "--rescale.live_start",
-                         "5"};
-    command.insert(command.end(), more.begin(), more.end());
+    Arguments words = {"sh", "-c", "exec \"$0\" \"$@\" >>" + log_.string() + " 2>&1"};
+    const Arguments serve = command(more);
+    words.insert(words.end(), serve.begin(), serve.end());
     running_ =
-        std::async(std::launch::async, [this, command] { return cluster_.run(command, longest_life); });
-    ASSERT_TRUE(wait_until([&] { return state_.manager().has_value(); }, Seconds(60))) << log();
+        std::async(std::launch::async, [this, words] { return cluster_.run(words, longest_life); });
+    ASSERT_TRUE(wait_until([&] { return lives(); }, Seconds(60))) << log();
 }
 
 // Not those that only started it, whose command lines hold the same words: they pass its exit code on.

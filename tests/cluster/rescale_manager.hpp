@@ -25,6 +25,8 @@ class RescaleManager {
     std::string submit(const std::filesystem::path& run_directory, int steps, int sample_us,
                        int least = 1) const;
 
+    // mastic-rescale serve with these options too.
+    Arguments command(const Arguments& more = {}) const;
     void start(const Arguments& more = {});  // returns when it holds the directory
     void kill();                             // SIGKILL
     int stop();                              // SIGTERM; returns its exit code
@@ -35,6 +37,7 @@ class RescaleManager {
     }
     std::vector<schedule::Event> events(schedule::EventKind kind) const;
     std::string log() const;
+    bool lives() const { return state_.manager().has_value(); }
     bool wait_for_pilots(int count, const std::string& state) const;  // of all trainings
 
   private:

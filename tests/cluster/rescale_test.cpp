@@ -12,6 +12,7 @@ namespace {
 using schedule::Event;
 using schedule::EventKind;
 using schedule::TrainingState;
+using testing::HasSubstr;
 using testing::IsEmpty;
 
 constexpr int batch = 16;
@@ -127,6 +128,21 @@ TEST_F(Rescale, ANodeWithoutPowerCostsOnlyItsPilot) {
     EXPECT_EQ(manager.wait(Seconds(400)), 0) << manager.log();
     expect_done("a");
     EXPECT_THAT(cluster.output_of({"squeue", "--noheader"}), IsEmpty());
+}
+
+TEST_F(Rescale, TheManagerIsAJobItself) {
+    submit("a", 4'000);
+    const Arguments call = manager.command({"--serve.until_done", "--submit", "--slurm.time", "10m"});
+    const std::string said = cluster.output_of(call);
+    ASSERT_THAT(said, HasSubstr("submitted job "));
+    const std::string job = said.substr(14, said.find(' ', 14) - 14);
+    ASSERT_TRUE(wait_until([&] { return manager.lives(); }, Seconds(60))) << said;
+    const CommandResult second = cluster.run(call);
+    EXPECT_EQ(second.exit_code, 5);
+    EXPECT_THAT(second.error, HasSubstr("has a manager already: job " + job));
+    EXPECT_EQ(cluster.wait_end(job, Seconds(300)), "COMPLETED") << said;
+    expect_done("a");
+    expect_nothing_left();
 }
 
 }  // namespace

@@ -116,5 +116,41 @@ TEST_F(Auto, TellsWhyTheFirstTrialFailed) {
     EXPECT_THAT(result.error, HasSubstr("the trial with 1 rank on each device failed: ended with code 1"));
 }
 
+// Without Slurm: what it would be told is in the script.
+class BatchScript : public Auto {
+  protected:
+    std::string print(std::vector<std::string> arguments, const std::string& name) const {
+        const std::string path = node.directory().write(name, "#!/bin/sh\n[ \"$1\" = --print-mpi ] && echo pmix\n");
+        std::filesystem::permissions(path, std::filesystem::perms::owner_all);
+        arguments.insert(arguments.end(), {"--print-sbatch", "--", path, "my config"});
+        const CommandResult result = node.mps(arguments);
+        EXPECT_EQ(result.exit_code, 0) << result.error;
+        return result.output;
+    }
+};
+
+TEST_F(BatchScript, OfATrainingGoesOnInFurtherJobs) {
+    const std::string text = print({"--ranks-per-gpu", "auto"}, "mastic-train");
+    EXPECT_THAT(text, HasSubstr("\nrun=('my config' \"$@\")\n"));
+    EXPECT_THAT(text, HasSubstr("\nmpi=pmix\nmastic-mps --ranks-per-gpu auto --srun-mpi \"$mpi\" -- "));
+    EXPECT_THAT(text, HasSubstr("/mastic-train \"${run[@]}\" &\n"));
+    EXPECT_THAT(text, HasSubstr("exec mastic-train settle"));
+    EXPECT_THAT(text, HasSubstr("#SBATCH --gpus-per-node=1\n"));
+}
+
+TEST_F(BatchScript, OfAnotherProgramIsOneStep) {
+    const std::string text = print({"--ranks-per-gpu", "3", "--slurm.gpus_per_node", "2"}, "simulate");
+    EXPECT_THAT(text, HasSubstr("#SBATCH --ntasks-per-node=6\n"));
+    EXPECT_THAT(text, HasSubstr("#SBATCH --no-requeue\n"));
+    EXPECT_THAT(text, HasSubstr("\nexec srun --mpi=\"$mpi\" --export=ALL --kill-on-bad-exit=1 mastic-mps"
+                                  " --ranks-per-gpu 3 --slurm.gpus_per_node 2 -- "));
+    EXPECT_EQ(text.find("settle"), text.npos);
+}
+
+TEST_F(BatchScript, IsForTheStartOfAProgram) {
+    EXPECT_EQ(node.mps({"plan", "--print-sbatch"}).exit_code, 2);
+    EXPECT_EQ(node.mps({"--print-sbatch"}).exit_code, 2);
+}
+
 }  // namespace
 }  // namespace mastic::test

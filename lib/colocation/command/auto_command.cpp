@@ -37,17 +37,6 @@ std::string find_mpiexec(const std::string& wanted) {
     throw Error(ExitCode::environment, "there is no mpiexec in PATH", "name one: --mpiexec PROGRAM");
 }
 
-// The program knows which type its MPI library speaks.
-std::string find_srun_mpi(const std::string& wanted, const fs::path& program) {
-    if (wanted != "auto") {
-        return wanted;
-    }
-    CommandResult answer = run_command({program.string(), "--print-mpi"}, Seconds(30));
-    std::erase(answer.output, '\n');
-    const bool one_word = !answer.output.empty() && answer.output.find(' ') == answer.output.npos;
-    return answer.exit_code == 0 && one_word ? answer.output : "pmi2";
-}
-
 std::string throughput_text(const Trial& trial) {
     char text[64];
     std::snprintf(text, sizeof text, "%.1f samples/s", trial.samples_per_s);
@@ -196,6 +185,16 @@ int show_dry_run(const Search& search) {
 }
 
 }  // namespace
+
+std::string find_srun_mpi(const std::string& wanted, const fs::path& program) {
+    if (wanted != "auto") {
+        return wanted;
+    }
+    CommandResult answer = run_command({program.string(), "--print-mpi"}, Seconds(30));
+    std::erase(answer.output, '\n');
+    const bool one_word = !answer.output.empty() && answer.output.find(' ') == answer.output.npos;
+    return answer.exit_code == 0 && one_word ? answer.output : "pmi2";
+}
 
 int auto_command(const CommandContext& context, bool start) {
     check_place(context);

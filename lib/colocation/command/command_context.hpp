@@ -1,6 +1,7 @@
 // What every command of mastic-mps is given, and what several of them do.
 #pragma once
 
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,6 +10,7 @@
 #include <mastic/colocation/nvml.hpp>
 #include <mastic/colocation/placement.hpp>
 #include <mastic/config/program.hpp>
+#include <mastic/job/batch/batch_command.hpp>
 #include <mastic/job/context.hpp>
 
 namespace mastic::colocation {
@@ -27,6 +29,12 @@ int auto_command(const CommandContext& context, bool start);
 int plan_command(const CommandContext& context);
 int status_command(const CommandContext& context);
 int clean_command(const CommandContext& context);
+
+// Of --print-sbatch and --submit: a batch job that starts the program with this program in front. `own`: the words before --.
+job::BatchCall batch_call(const CommandContext& context, const std::vector<std::string>& own);
+
+// `wanted`; "auto": what PROGRAM --print-mpi says, since the program knows which type its MPI library speaks, else pmi2.
+std::string find_srun_mpi(const std::string& wanted, const std::filesystem::path& program);
 
 // The devices of this job on this node.
 struct NodeDevices {

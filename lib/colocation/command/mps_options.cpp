@@ -103,6 +103,12 @@ void declare_search(Schema& schema, MpsOptions& options) {
 
 }  // namespace
 
+job::SlurmOptions MpsOptions::one_node() {
+    job::SlurmOptions slurm;
+    slurm.nodes = 1;
+    return slurm;
+}
+
 int MpsOptions::ranks_per_device() const {
     return ranks_per_gpu == "even" || chooses() ? 0 : config::Codec<int>::from_text(ranks_per_gpu);
 }
@@ -110,6 +116,7 @@ int MpsOptions::ranks_per_device() const {
 void declare_mps_options(Schema& schema, MpsOptions& options) {
     declare_sharing(schema, options);
     declare_search(schema, options);
+    job::declare_slurm_options(schema, options.slurm);
 }
 
 }  // namespace mastic::colocation

@@ -7,6 +7,7 @@
 #include <mastic/colocation/share.hpp>
 #include <mastic/config/schema.hpp>
 #include <mastic/core/duration.hpp>
+#include <mastic/job/batch/slurm_options.hpp>
 
 namespace mastic::colocation {
 
@@ -40,9 +41,15 @@ struct MpsOptions {
     std::string srun_mpi = "auto";
     std::string mpiexec;  // empty: looked for
 
+    job::SlurmOptions slurm = one_node();
+
+
     bool chooses() const { return ranks_per_gpu == "auto"; }
     int ranks_per_device() const;  // 0: even
     bool uses_gpus() const { return device == "gpu"; }
+
+  private:
+    static job::SlurmOptions one_node();
 };
 
 void declare_mps_options(config::Schema& schema, MpsOptions& options);

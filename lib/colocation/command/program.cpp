@@ -7,6 +7,7 @@
 #include <mastic/colocation/command/command_context.hpp>
 #include <mastic/config/parse.hpp>
 #include <mastic/config/requested_text.hpp>
+#include <mastic/core/command.hpp>
 #include <mastic/core/error.hpp>
 #include <mastic/core/host_name.hpp>
 #include <mastic/core/log.hpp>
@@ -45,6 +46,7 @@ config::ProgramInfo describe_program() {
          "in a batch script: finds the best number, then starts srun with it"},
         {"mastic-mps --device cpu --ranks-per-gpu auto -- mastic-train my.toml",
          "ranks x threads on this machine's cores"},
+        {"mastic-mps --ranks-per-gpu auto --submit -- mastic-train my.toml", "the same as a job of its own"},
         {"mastic-mps plan --ranks-per-gpu 4", "what would run where?"},
         {"mastic-mps clean", "after a node crash"},
     };
@@ -70,12 +72,17 @@ SplitArguments split(int argc, char** argv) {
     return {{argv, dashes}, {dashes == end ? end : dashes + 1, end}};
 }
 
-int run_command_of(const CommandContext& context) {
-    const std::string& command = context.invocation.command;
-    const bool needs_program = command.empty() || command == "auto";
-    if (needs_program && context.program.empty()) {
+void require_program(const CommandContext& context) {
+    if (context.program.empty()) {
         throw Error(ExitCode::usage, "which program?",
                     "it stands behind --: mastic-mps --ranks-per-gpu 4 -- mastic-train my.toml");
+    }
+}
+
+int run_command_of(const CommandContext& context) {
+    const std::string& command = context.invocation.command;
+    if (command.empty() || command == "auto") {
+        require_program(context);
     }
     if (command == "plan") {
         return plan_command(context);
@@ -106,7 +113,15 @@ int run(int argc, char** argv, const job::JobContext& job) {
         std::cout << *text;
         return 0;
     }
-    return run_command_of({options, invocation, std::move(arguments.program), job, process_environment()});
+    const CommandContext context{options, invocation, std::move(arguments.program), job, process_environment()};
+    job::refuse_script_of_other_commands(options.slurm, invocation.command, "", "`mastic-mps ... -- PROGRAM`");
+    if (job::asks_for_batch_script(options.slurm)) {
+        require_program(context);
+        const job::BatchCall call = batch_call(context, {arguments.own.begin() + 1, arguments.own.end()});
+        std::cout << job::answer_batch_call(call, context.environment, mastic::run_command).value();
+        return 0;
+    }
+    return run_command_of(context);
 }
 
 }  // namespace

@@ -118,15 +118,11 @@ bool uses_stored_config(const std::string& command) {
 
 job::BatchCall batch_call(const TrainOptions& options, const config::Invocation& invocation,
                           const std::vector<std::string>& arguments) {
-    const bool asks_for_script = options.slurm.print_sbatch || options.slurm.submit;
-    if (asks_for_script && !invocation.command.empty()) {
-        throw Error(ExitCode::usage, "there is no batch script for the command " + invocation.command,
-                    "--print-sbatch and --submit are for the training itself");
-    }
+    job::refuse_script_of_other_commands(options.slurm, invocation.command, "", "the training itself");
     job::BatchCall call;
     call.options = options.slurm;
-    call.arguments.assign(arguments.begin() + 1, arguments.end());
-    call.mpi_library = comm::mpi_library_text();
+    call.arguments = job::without_batch_switches({arguments.begin() + 1, arguments.end()});
+    call.mpi_library = comm::mpi_library_text;
     const bool elastic = !options.elastic.join.empty();
     if (elastic) {
         call.work = job::BatchWork::pilot;

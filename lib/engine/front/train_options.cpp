@@ -275,6 +275,7 @@ void declare_train_options(config::Schema& schema, TrainOptions& options) {
     declare_elastic(schema, options.elastic);
     declare_rest(schema, options);
     job::declare_slurm_options(schema, options.slurm);
+    job::declare_print_mpi(schema, options.slurm);
 }
 
 }  // namespace mastic::engine

@@ -13,31 +13,26 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The call's own words, without the switches that asked for a script.
-std::vector<std::string> work_arguments(const std::vector<std::string>& arguments) {
-    std::vector<std::string> kept;
-    std::ranges::copy_if(arguments, std::back_inserter(kept), [](const std::string& word) {
-        return word != "--print-sbatch" && word != "--submit";
-    });
-    return kept;
-}
-
 std::string srun_mpi_of(const BatchCall& call, const std::vector<std::string>& offered) {
     if (call.options.mpi != "auto") {
         return call.options.mpi;
     }
-    const std::string required = required_srun_mpi(call.mpi_library);
+    const std::string required = required_srun_mpi(call.mpi_library());
     check_srun_mpi(required, offered);
     return required;
 }
 
 std::string script_for(const BatchCall& call, const SlurmSite& site) {
     FittedOptions fitted = fit_to_site(call.options, site);
+    if (call.ranks_per_gpu > 0) {
+        fitted.options.ranks_per_node = call.ranks_per_gpu * fitted.options.gpus_per_node;
+    }
     BatchRequest request;
     request.work = call.work;
     request.options = std::move(fitted.options);
     request.options.mpi = srun_mpi_of(call, site.mpi_types);
-    request.arguments = work_arguments(call.arguments);
+    request.sharing = call.sharing;
+    request.arguments = call.arguments;
     request.program_directory = fs::read_symlink("/proc/self/exe").parent_path().string();
     request.working_directory = fs::current_path().string();
     request.notes = std::move(fitted.notes);
@@ -70,13 +65,30 @@ std::string submit_script(const BatchCall& call, const SlurmSite& site, const Co
 
 }  // namespace
 
+std::vector<std::string> without_batch_switches(std::vector<std::string> words) {
+    std::erase_if(words, [](const std::string& word) { return word == "--print-sbatch" || word == "--submit"; });
+    return words;
+}
+
+bool asks_for_batch_script(const SlurmOptions& options) {
+    return options.print_sbatch || options.submit;
+}
+
+void refuse_script_of_other_commands(const SlurmOptions& options, const std::string& command,
+                                     const std::string& for_command, const std::string& place) {
+    if (asks_for_batch_script(options) && !command.empty() && command != for_command) {
+        throw Error(ExitCode::usage, "there is no batch script for the command " + command,
+                    "--print-sbatch and --submit are for " + place);
+    }
+}
+
 std::optional<std::string> answer_batch_call(const BatchCall& call, const Environment& environment,
                                              const CommandRunner& run) {
     const SlurmOptions& options = call.options;
     if (options.print_mpi) {
         return srun_mpi_of(call, ask_srun_mpi_types(run)) + "\n";
     }
-    if (!options.print_sbatch && !options.submit) {
+    if (!asks_for_batch_script(options)) {
         return std::nullopt;
     }
     const SlurmSite site = survey_slurm_site(environment("USER").value_or(""), run);

@@ -61,6 +61,9 @@ constexpr const char* mps_about =
     R"(# Trains with several ranks on each GPU: as many as short trials find best. The next jobs of the run find that in a cache.
 )";
 
+constexpr const char* share_about = R"(# Runs a program with several ranks on each GPU.
+)";
+
 constexpr const char* manage_about =
     R"(# Fills idle nodes with the trainings of STATE_DIR (mastic-rescale submit). One core of one node is enough for it. When its
 # time is over, the same job comes again by itself two minutes later; the trainings go on meanwhile.
@@ -84,9 +87,10 @@ constexpr const char* pilot_arguments = R"(run=(@ARGUMENTS@"${@:2}" --elastic.jo
 constexpr const char* train_start =
     R"(srun --mpi="$mpi" --export=ALL --kill-on-bad-exit=1 mastic-train "${run[@]}")";
 
-// It starts srun itself.
-constexpr const char* mps_start =
-    R"(mastic-mps --ranks-per-gpu auto --srun-mpi "$mpi" -- mastic-train "${run[@]}")";
+constexpr const char* sharing_that_starts_srun =
+    R"(mastic-mps @SHARING@--srun-mpi "$mpi" -- @SHARED@ "${run[@]}")";
+constexpr const char* sharing_under_srun =
+    R"(srun --mpi="$mpi" --export=ALL --kill-on-bad-exit=1 mastic-mps @SHARING@-- @SHARED@ "${run[@]}")";
 
 // `wait` ends early, with the number of the signal, whenever a trap runs; asked again it gives the code of srun.
 constexpr const char* run_ranks = R"(
@@ -115,6 +119,11 @@ end=@CODE_FILE_PREFIX@$SLURM_JOB_ID
 echo "$code" >"$end.tmp"
 mv "$end.tmp" "$end.code"
 exit "$code"
+)";
+
+constexpr const char* share_work = R"(
+@MPI@
+exec @START@
 )";
 
 constexpr const char* tune_work = R"(
@@ -164,6 +173,12 @@ const Work& description(BatchWork work) {
                           mps_about,
                           "sbatch slurm/mps.sbatch CONFIG.toml [--section.key VALUE]...",
                           train_arguments};
+    static const Work share{"mastic-mps",
+                            "mastic-mps",
+                            "%x-%j.log",
+                            share_about,
+                            "sbatch SCRIPT [ARGUMENT]...",
+                            train_arguments};
     static const Work manage{"mastic-rescale",
                              "mastic-rescale",
                              "%x-%j.log",
@@ -176,6 +191,7 @@ const Work& description(BatchWork work) {
         case BatchWork::sweep: return sweep;
         case BatchWork::tune: return tune;
         case BatchWork::mps: return mps;
+        case BatchWork::share: return share;
         case BatchWork::pilot: break;
     }
     return pilot;
@@ -238,7 +254,8 @@ std::string directives(const BatchRequest& request, const Work& work) {
     }
     lines.add("--output", work.log);
     lines.add("--open-mode=append");
-    const bool once = request.work == BatchWork::tune || !request.code_file_prefix.empty();
+    const bool once = request.work == BatchWork::tune || request.work == BatchWork::share ||
+                      !request.code_file_prefix.empty();
     lines.add(once ? "--no-requeue" : "--requeue");
     if (request.work == BatchWork::manage) {
         lines.add("--signal=USR1@60");
@@ -277,8 +294,31 @@ std::string work_of(const BatchRequest& request, const Work& work) {
     }
     // Arguments that were found out before name the directory already.
     const bool names_run = request.work == BatchWork::pilot && !request.arguments.empty();
-    return std::string("\n") + (names_run ? train_arguments : work.arguments) + "\n" + run_ranks +
-           (request.code_file_prefix.empty() ? settle : leave_code);
+    const std::string arguments = std::string("\n") + (names_run ? train_arguments : work.arguments) + "\n";
+    if (request.work == BatchWork::share) {
+        return arguments + share_work;
+    }
+    return arguments + run_ranks + (request.code_file_prefix.empty() ? settle : leave_code);
+}
+
+// Words that others follow.
+std::string leading_words(const std::vector<std::string>& words) {
+    return words.empty() ? "" : shell_text(words) + " ";
+}
+
+std::string start_of(const BatchRequest& request) {
+    if (request.work != BatchWork::mps && request.work != BatchWork::share) {
+        return train_start;
+    }
+    std::string start = request.sharing.starts_ranks ? sharing_that_starts_srun : sharing_under_srun;
+    replace_all(start, "@SHARING@", leading_words(request.sharing.options));
+    replace_all(start, "@SHARED@", shell_word(request.sharing.program));
+    return start;
+}
+
+// `settle` is what signals are for; the others become srun, or end with it.
+bool handles_signals(BatchWork work) {
+    return work != BatchWork::tune && work != BatchWork::manage && work != BatchWork::share;
 }
 
 }  // namespace
@@ -287,15 +327,15 @@ std::string batch_script(const BatchRequest& request) {
     const Work& work = description(request.work);
     const std::string& mpi = request.options.mpi;
     std::string body = work_of(request, work);
-    replace_all(body, "@START@", request.work == BatchWork::mps ? mps_start : train_start);
+    replace_all(body, "@START@", start_of(request));
     replace_all(body, "@CODE_FILE_PREFIX@", shell_word(request.code_file_prefix));
     replace_all(body, "@MPI@",
                 mpi == "auto" ? std::string("mpi=$(") + work.program + " --print-mpi)" : "mpi=" + mpi);
-    replace_all(body, "@ARGUMENTS@", shell_text(request.arguments) + (request.arguments.empty() ? "" : " "));
+    replace_all(body, "@ARGUMENTS@", leading_words(request.arguments));
     return std::string("#!/usr/bin/env bash\n") + work.about +
            (request.program_directory.empty() ? std::string("#   ") + work.usage + "\n" : "") +
            notes_text(request.notes) + directives(request, work) + "set -euo pipefail\n" +
-           (request.work == BatchWork::tune || request.work == BatchWork::manage ? "" : pass_signals_on) + setup(request, work) + body;
+           (handles_signals(request.work) ? pass_signals_on : "") + setup(request, work) + body;
 }
 
 BatchRequest general_batch_request(BatchWork work) {

@@ -14,8 +14,16 @@ enum class BatchWork {
     sweep,   // the same for each line of a file, as a job array
     tune,    // mastic-tune run
     pilot,   // one member of an elastic training, on one node
-    mps,     // a training with several ranks on each GPU, as many as is best
+    mps,     // a training with several ranks on each GPU
+    share,   // the same with a program of somebody else, which does not go on in further jobs
     manage,  // mastic-rescale serve
+};
+
+// What stands between srun and the program in a script of mps or share.
+struct RankSharing {
+    std::vector<std::string> options{"--ranks-per-gpu", "auto"};  // of mastic-mps
+    bool starts_ranks = true;                                     // mastic-mps starts srun, not srun mastic-mps
+    std::string program = "mastic-train";
 };
 
 struct BatchRequest {
@@ -25,6 +33,7 @@ struct BatchRequest {
     std::string program_directory;       // empty: the script looks for it
     std::string working_directory;       // empty: where sbatch is called
     std::vector<std::string> notes;      // comments at the top
+    RankSharing sharing;
     // Of a pilot that somebody else watches: it does not come again by itself, and leaves the code of its end in the file
     // PREFIX + job id + ".code". Empty: `mastic-train settle` decides.
     std::string code_file_prefix;

@@ -78,6 +78,9 @@ void declare_slurm_options(config::Schema& schema, SlurmOptions& options) {
         .on_resume(OnResume::ignore);
     schema.flag("print-sbatch", options.print_sbatch, "print a batch script for this cluster, and stop");
     schema.flag("submit", options.submit, "write this script, send it to Slurm, and stop");
+}
+
+void declare_print_mpi(config::Schema& schema, SlurmOptions& options) {
     schema.flag("print-mpi", options.print_mpi,
                 "print the type for srun --mpi that this program needs, and stop");
 }

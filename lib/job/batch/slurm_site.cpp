@@ -96,6 +96,9 @@ void fit_to_partition(SlurmOptions& options, const SlurmPartition& partition,
     if (options.nodes == 0) {
         options.nodes = std::clamp<std::int64_t>(usual_nodes, 1, std::max<std::int64_t>(partition.nodes, 1));
     }
+    if (options.gpus_per_node == all_gpus) {
+        options.gpus_per_node = std::max<std::int64_t>(partition.gpus_per_node, 1);
+    }
     require_at_most(options.nodes, partition.nodes, partition, "nodes", "slurm.nodes");
     require_at_most(options.cpus_per_rank * options.ranks_per_node, partition.cpus_per_node, partition,
                     "cores on a node", "slurm.cpus_per_rank x slurm.ranks_per_node");
@@ -175,6 +178,9 @@ FittedOptions fit_to_site(SlurmOptions options, const SlurmSite& site) {
     }
     if (options.nodes == 0) {
         options.nodes = usual_nodes;
+    }
+    if (options.gpus_per_node == all_gpus) {
+        options.gpus_per_node = 1;
     }
     fitted.options = std::move(options);
     return fitted;

@@ -1,6 +1,9 @@
 // What every command of mastic-rescale is given.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include <mastic/config/program.hpp>
 #include <mastic/schedule/command/rescale_options.hpp>
 
@@ -10,6 +13,7 @@ struct CommandContext {
     const RescaleOptions& options;
     const config::Invocation& invocation;
     const config::Schema& schema;  // the options and where their values come from
+    std::vector<std::string> arguments;  // as it was called
 };
 
 // Prints to standard output, throws Error, or returns the exit code.

@@ -9,6 +9,7 @@
 #include <mastic/core/program_edge.hpp>
 #include <mastic/core/named.hpp>
 #include <mastic/core/version.hpp>
+#include <mastic/job/batch/batch_command.hpp>
 #include <mastic/schedule/command/command_context.hpp>
 
 namespace mastic::schedule {
@@ -79,6 +80,8 @@ config::ProgramInfo describe_program() {
         {"mastic-rescale view --view.partition batch", "which nodes are idle now, until when and why?"},
         {"mastic-rescale serve my-state --pilot.partition preemptible",
          "fill them with what is submitted to my-state"},
+        {"mastic-rescale serve my-state --pilot.partition preemptible --submit",
+         "the same as a job of one core, which comes again when its time is over"},
         {"mastic-rescale submit state my.toml --training.max_nodes 8", "a training for the idle nodes"},
         {"mastic-rescale submit state my.toml --sweep rates.txt --keep-best 2", "many trials of it"},
         {"mastic-rescale status state --watch", "what runs where, and why"},
@@ -121,7 +124,9 @@ int run(int argc, char** argv) {
     if (invocation.command.empty()) {
         throw Error(ExitCode::usage, "which command?", "mastic-rescale --help lists them");
     }
-    return require_named(commands, invocation.command, "command").run({options, invocation, schema});
+    job::refuse_script_of_other_commands(options.slurm, invocation.command, "serve", "`mastic-rescale serve`");
+    return require_named(commands, invocation.command, "command")
+        .run({options, invocation, schema, {argv + 1, argv + argc}});
 }
 
 }  // namespace

@@ -120,6 +120,7 @@ void declare_rescale_options(Schema& schema, RescaleOptions& options) {
     declare_desk_options(schema, options.desk);
     declare_serve_options(schema, options.serve);
     declare_budget(schema, options.budget);
+    job::declare_slurm_options(schema, options.slurm);
 }
 
 }  // namespace mastic::schedule

@@ -6,6 +6,7 @@
 
 #include <mastic/config/schema.hpp>
 #include <mastic/core/duration.hpp>
+#include <mastic/job/batch/batch_script.hpp>
 #include <mastic/schedule/command/desk_options.hpp>
 #include <mastic/schedule/command/serve_options.hpp>
 #include <mastic/schedule/manager/budget.hpp>
@@ -49,6 +50,9 @@ struct RescaleOptions {
     BudgetOptions budget;
 
     bool strict = false;
+
+    // Of the manager's own job.
+    job::SlurmOptions slurm = job::general_batch_request(job::BatchWork::manage).options;
 
     SiteLogOptions site_log() const;
     SimulationSettings simulation() const;  // without the curves

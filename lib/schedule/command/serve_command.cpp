@@ -1,4 +1,5 @@
 // mastic-rescale serve: the manager.
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
@@ -13,6 +14,7 @@
 #include <mastic/core/environment.hpp>
 #include <mastic/core/error.hpp>
 #include <mastic/core/host_name.hpp>
+#include <mastic/job/batch/batch_command.hpp>
 #include <mastic/job/signals.hpp>
 #include <mastic/schedule/command/command_context.hpp>
 #include <mastic/schedule/manager/manager.hpp>
@@ -75,9 +77,7 @@ ManagerParts manager_parts(const RescaleOptions& options) {
     parts.run = run_command;
     parts.now_s = steady_time();
     parts.user = user_name();
-    parts.program_directory = options.serve.program_directory.empty()
-                                  ? std::filesystem::read_symlink("/proc/self/exe").parent_path()
-                                  : std::filesystem::absolute(options.serve.program_directory);
+    parts.program_directory = options.serve.programs();
     return parts;
 }
 
@@ -126,9 +126,40 @@ int serve(const CommandContext& context, const StateDirectory& state, const job:
     }
 }
 
+// The manager as a job of its own.
+job::BatchCall batch_call(const CommandContext& context) {
+    const std::string& directory = context.invocation.positionals.at(0);
+    job::BatchCall call;
+    call.work = job::BatchWork::manage;
+    call.options = context.options.slurm;
+    call.options.nodes = call.options.ranks_per_node = 1;
+    call.options.mpi = "none";
+    call.arguments = job::without_batch_switches(context.arguments);
+    call.arguments.erase(std::ranges::find(call.arguments, "serve"));
+    call.script = std::filesystem::path(directory) / "rescale.sbatch";
+    call.next_steps = "  trainings mastic-rescale submit " + directory + " my.toml\n  progress  mastic-rescale status " +
+                      directory + " --watch\n";
+    return call;
+}
+
+// Two managers of one directory would refuse each other, the second after it has waited in the queue.
+void refuse_second_manager(const StateDirectory& state) {
+    if (const auto manager = state.manager()) {
+        throw Error(ExitCode::io, state.path().string() + " has a manager already: " + job::describe(*manager),
+                    "end it first: mastic-rescale stop " + state.path().string() + " --manager");
+    }
+}
+
 }  // namespace
 
 int serve_command(const CommandContext& context) {
+    if (context.options.slurm.submit) {
+        refuse_second_manager(StateDirectory::create_or_open(context.invocation.positionals.at(0)));
+    }
+    if (const auto text = job::answer_batch_call(batch_call(context), process_environment(), run_command)) {
+        std::cout << *text;
+        return 0;
+    }
     const job::SignalWatch signals;
     const std::string job_id = process_environment()("SLURM_JOB_ID").value_or("");
     forget_own_job();

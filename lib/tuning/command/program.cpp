@@ -107,19 +107,15 @@ LibraryVersions library_versions() {
 // The script runs `run`: that word may be left out.
 job::BatchCall batch_call(const TuneOptions& options, const config::Invocation& invocation,
                           std::vector<std::string> arguments) {
-    const bool asks_for_script = options.slurm.print_sbatch || options.slurm.submit;
-    if (asks_for_script && !invocation.command.empty() && invocation.command != "run") {
-        throw Error(ExitCode::usage, "there is no batch script for the command " + invocation.command,
-                    "--print-sbatch and --submit are for `mastic-tune run`");
-    }
+    job::refuse_script_of_other_commands(options.slurm, invocation.command, "run", "`mastic-tune run`");
     if (invocation.command == "run") {
         arguments.erase(std::ranges::find(arguments, "run"));
     }
     job::BatchCall call;
     call.work = job::BatchWork::tune;
     call.options = options.slurm;
-    call.arguments = std::move(arguments);
-    call.mpi_library = comm::mpi_library_text();
+    call.arguments = job::without_batch_switches(std::move(arguments));
+    call.mpi_library = comm::mpi_library_text;
     call.script = std::filesystem::path(options.output).replace_extension(".sbatch");
     call.next_steps = "  result    mastic-tune show " + options.output + "; mastic-train --allreduce.tuning " +
                       options.output + "\n";

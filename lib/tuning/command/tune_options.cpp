@@ -93,6 +93,7 @@ void declare_tune_options(Schema& schema, TuneOptions& options) {
                 "of export; mpich-json: a selection file for MPICH; mpich-env: lines for a batch script")
         .choices({"mpich-json", "mpich-env"});
     job::declare_slurm_options(schema, options.slurm);
+    job::declare_print_mpi(schema, options.slurm);
 }
 
 }  // namespace mastic::tuning

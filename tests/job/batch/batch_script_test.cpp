@@ -101,6 +101,18 @@ TEST(BatchScript, IsCleanForBashAndShellCheck) {
     }
 }
 
+TEST(BatchScript, OfRanksThatShareAGpuIsCleanUnderSrunToo) {
+    for (const BatchWork work : {BatchWork::mps, BatchWork::share}) {
+        for (const bool starts_ranks : {false, true}) {
+            BatchRequest request = detected_request(work);
+            request.sharing = {{"--memory-limit", "2 GiB"}, starts_ranks, "/opt/it's/mine"};
+            const std::string script = batch_script(request);
+            EXPECT_EQ(complaints({"shellcheck", "--shell=bash"}, script), "") << script;
+            EXPECT_THAT(script, Not(ContainsRegex("@[A-Z]+@")));
+        }
+    }
+}
+
 TEST(BatchScript, HasALineForWhatIsAsked) {
     const std::string script = batch_script(detected_request(BatchWork::train));
     for (const char* line :

@@ -135,8 +135,11 @@ void TcpConnection::look_for_life(Clock::time_point now) {
     }
 }
 
-void TcpConnection::check() const {
+void TcpConnection::check() {
     if (failure_) {
+        if (const auto tell = std::exchange(lost_.tell_others, {})) {
+            tell(failure_->rank());
+        }
         throw *failure_;
     }
 }
@@ -153,6 +156,13 @@ void TcpConnection::fail(const TcpPeer& culprit, const std::string& what, const 
     if (socket_.valid()) {
         loop_.remove(socket_.get());
         socket_.close();
+    }
+}
+
+void TcpConnection::give_up(const TcpPeer& lost) {
+    if (!failure_) {
+        lost_.reported = true;
+        fail(lost, "is lost, as another rank says", "it was probably killed or has failed: look at its log");
     }
 }
 

@@ -1,6 +1,7 @@
 // One end of the connection of two ranks on one lane, and its beginnings: until it is there, nothing is sent or received.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -22,6 +23,8 @@ struct FirstLost {
     const TcpPeer* peer = nullptr;
     bool reported = false;         // by a connection of this rank
     LossRecord* record = nullptr;  // told of every loss; may be null
+    // Called once, when an operation fails because of a loss.
+    std::function<void(int rank)> tell_others = {};
 };
 
 class TcpConnection : public Stream, private EventHandler {
@@ -43,6 +46,8 @@ class TcpConnection : public Stream, private EventHandler {
     bool is_closed_by_peer() const { return hung_up_; }
     // The peer is known to be gone: a connection that is not there yet will not come.
     void give_up_waiting();
+    // A member of the group is known to be lost, so nothing that the group does will come to its end.
+    void give_up(const TcpPeer& lost);
 
     std::size_t send(const std::byte* data, std::size_t bytes) override;
     std::uint64_t released() override { return sent_; }  // the kernel copies
@@ -53,7 +58,7 @@ class TcpConnection : public Stream, private EventHandler {
     void hung_up() override;
     void advance(bool told);
     void look_for_life(Clock::time_point now);
-    void check() const;
+    void check();
     void fail(const TcpPeer& culprit, const std::string& what, const std::string& hint);
     void fail_to_connect();
     void fail_by(int error);

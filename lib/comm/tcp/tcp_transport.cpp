@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <mastic/comm/tcp/host_addresses.hpp>
+#include <mastic/comm/tcp/loss_notice.hpp>
 #include <mastic/comm/tcp/network_choice.hpp>
 #include <mastic/comm/tcp/tcp_connection.hpp>
 #include <mastic/comm/tcp/tcp_listener.hpp>
@@ -23,6 +24,7 @@ namespace mastic::comm {
 namespace {
 
 constexpr auto tick_period = std::chrono::milliseconds(250);
+constexpr Seconds longest_notice{0.1};
 
 class ListeningTransport : public TcpTransport {
   public:
@@ -33,6 +35,9 @@ class ListeningTransport : public TcpTransport {
           lost_{.record = options_.losses.get()},
           listener_(loop, std::move(listener)),
           ticker_(loop, tick_period, [this](Clock::time_point now) { tick(now); }) {
+        lost_.tell_others = [this](int rank) {
+            tell_of_loss(self_.peers, self_.rank, rank, self_.token, longest_notice);
+        };
         listener_.start(self_.token, [this](const Hello& hello, Descriptor connected) {
             return adopt(hello, std::move(connected));
         });
@@ -69,7 +74,9 @@ class ListeningTransport : public TcpTransport {
         if (!slot) {
             slot = std::make_unique<TcpConnection>(loop_, self_.peers[static_cast<std::size_t>(peer)], lost_,
                                                    options_.silence);
-            if (self_.rank < peer) {
+            if (known_lost_ != nullptr) {
+                slot->give_up(*known_lost_);
+            } else if (self_.rank < peer) {
                 slot->connect(encode_hello({self_.rank, lane}, self_.token), options_.connect_timeout);
             }
         }
@@ -77,10 +84,26 @@ class ListeningTransport : public TcpTransport {
     }
 
     bool adopt(const Hello& hello, Descriptor connected) {
+        if (const auto lost = lost_rank_of(hello)) {
+            return hear_of_loss(*lost);
+        }
         if (!is_peer(hello.rank) || hello.rank > self_.rank || hello.lane < 0) {
             return false;
         }
         return connection(hello.rank, hello.lane).adopt(std::move(connected));
+    }
+
+    bool hear_of_loss(int rank) {
+        if (!is_peer(rank)) {
+            return false;
+        }
+        if (known_lost_ == nullptr) {
+            known_lost_ = &self_.peers[static_cast<std::size_t>(rank)];
+            for (auto& [key, connection] : connections_) {
+                connection->give_up(*known_lost_);
+            }
+        }
+        return true;
     }
 
     void tick(Clock::time_point now) {
@@ -110,6 +133,7 @@ class ListeningTransport : public TcpTransport {
     const TcpOptions options_;
     const TcpTable self_;
     FirstLost lost_;
+    const TcpPeer* known_lost_ = nullptr;  // from another rank
     std::unordered_map<std::uint64_t, std::unique_ptr<TcpConnection>> connections_;
     TcpListener listener_;
     Ticker ticker_;

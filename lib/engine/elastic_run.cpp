@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include <unistd.h>
 
@@ -29,6 +30,12 @@ constexpr std::uint64_t enough_for_the_last_steps = 1 << 16;  // bytes of metric
 // Steps of a newcomer alone, to see how fast it is: the first ones are slower than those of a training.
 constexpr int steps_to_warm_up = 1;
 constexpr int steps_of_a_size = 3;
+
+// Of several the one that comes first: of two members the older is believed.
+const std::string& most_frequent(const std::vector<std::string>& words) {
+    return *std::ranges::max_element(
+        words, {}, [&](const std::string& word) { return std::ranges::count(words, word); });
+}
 
 class CountedSteps : public StepMembership {
   public:
@@ -282,17 +289,28 @@ void ElasticRun::begin_generation() {
     record_events();
 }
 
-// Members that disagree must not go on: each would train another network.
+// Members that disagree must not go on together: each would train another network. Those with the weights that most have go on.
+// Newcomers do not count: they have what another one has.
 void ElasticRun::check_equal_weights() {
-    const std::vector<std::string> sums = group_->allgather_strings(to_hex(shared_->fingerprint()));
-    for (std::size_t rank = 1; rank < sums.size(); ++rank) {
-        if (sums[rank] != sums[0]) {
-            throw AgreedError(ExitCode::collective,
-                              "rank " + std::to_string(rank) + " has other weights than rank 0 after step " +
-                                  std::to_string(state_.step),
-                              "do all members run the same program on processors of one kind? start again: the run resumes "
-                              "from its newest checkpoint");
+    const bool newcomer = std::exchange(newcomer_, false);
+    const std::string own = to_hex(shared_->fingerprint());
+    const std::vector<std::string> sums = group_->allgather_strings(own);
+    std::vector<std::string> votes = group_->allgather_strings(newcomer ? "" : own);
+    std::erase(votes, "");
+    const std::string right = most_frequent(votes.empty() ? sums : votes);
+    const std::string after = " after step " + std::to_string(state_.step);
+    if (own != right) {
+        if (newcomer) {
+            throw AgreedError(ExitCode::requeue, "this newcomer has its weights from a member that leaves" + after, "start it again");
         }
+        throw AgreedError(ExitCode::collective, "this member has other weights than the others" + after,
+                          "the others go on without it. Do all members run the same program on processors of one kind, with sound "
+                          "memory?");
+    }
+    const auto odd = std::ranges::find_if(sums, [&](const std::string& sum) { return sum != right; });
+    if (odd != sums.end()) {
+        throw Error(ExitCode::collective, "rank " + std::to_string(odd - sums.begin()) + " has other weights than the others" +
+                                              after + ": it leaves the run");
     }
 }
 

@@ -48,6 +48,7 @@ class ElasticRun : public TrainStages {
     std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();  // for times in metrics
     int threads_ = 1;
     bool after_a_loss_ = false;
+    bool newcomer_ = true;  // until its first generation has begun
     StepCosts costs_;
     std::unique_ptr<ElasticState> shared_;
     std::shared_ptr<comm::Group> solo_;  // for what one process does alone; outlives the checkpointer

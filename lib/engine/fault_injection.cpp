@@ -32,9 +32,9 @@ FaultInjection::FaultInjection(std::string_view text, int rank) {
     const bool formed = at != text.npos && colon != text.npos && at < colon;
     const std::string_view kind = text.substr(0, at);
     if (!formed || number(at + 1, colon) < 0 || number(colon + 1, text.size()) < 0 ||
-        (kind != "nan" && kind != "kill" && kind != "crash" && kind != "stall")) {
+        (kind != "nan" && kind != "kill" && kind != "crash" && kind != "stall" && kind != "flip")) {
         throw Error(ExitCode::usage, "train.inject: '" + std::string(text) + "' is not a fault",
-                    "write KIND@STEP:RANK with KIND one of nan, kill, crash, stall, or slow@MICROSECONDS[:RANK]");
+                    "write KIND@STEP:RANK with KIND one of nan, kill, crash, stall, flip, or slow@MICROSECONDS[:RANK]");
     }
     if (number(colon + 1, text.size()) == rank) {
         kind_ = kind;

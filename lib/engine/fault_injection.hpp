@@ -14,11 +14,13 @@ class FaultInjection {
   public:
     FaultInjection() = default;
     // "nan@5:1" makes the loss of rank 1 in step 5 NaN, "kill@5:1" ends that rank with SIGKILL before its backward pass,
-    // "crash@5:1" with SIGSEGV, "stall@5:1" makes it sleep there for an hour. "slow@2000" lets
-    // each sample take 2 ms more, asleep, on all ranks, "slow@2000:1" on rank 1. "" injects nothing. Throws Error(usage).
+    // "crash@5:1" with SIGSEGV, "stall@5:1" makes it sleep there for an hour, "flip@5:1" changes one of its weights after the
+    // update, as bad memory does. "slow@2000" lets each sample take 2 ms more, asleep, on all ranks, "slow@2000:1" on rank 1.
+    // "" injects nothing. Throws Error(usage).
     FaultInjection(std::string_view text, int rank);
 
     bool poisons_loss(std::int64_t step) const { return matches("nan", step); }
+    bool flips_weight(std::int64_t step) const { return matches("flip", step); }
     void before_backward(std::int64_t step) const;
     void compute(std::int64_t samples) const;  // in each forward pass
 

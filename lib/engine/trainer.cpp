@@ -156,6 +156,10 @@ StepAgreement Trainer::step() {
         agreed = control_.finish();
     }
     apply_update(agreed);
+    if (parts_.faults.flips_weight(parts_.state.step)) {
+        const torch::NoGradGuard no_grad;
+        parts_.state.network->parameters().front().view(-1)[0].add_(1);
+    }
     TrainState& state = parts_.state;
     step_samples_ = loaded->plan.global_count;
     epoch_ended_ = loaded->plan.last_of_epoch;

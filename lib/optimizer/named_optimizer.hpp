@@ -26,8 +26,8 @@ class NamedOptimizer {
     NamedOptimizer(model::NamedTensors parameters, double learning_rate);
     virtual ~NamedOptimizer() = default;
 
-    // One update from the parameters' gradients, which it may change (weight decay is added in place). A parameter
-    // without a gradient stays as it is.
+    // One update from the parameters' gradients, which stay as they are: members of an elastic run give them to others, which
+    // make the same update. A parameter without a gradient stays as it is.
     void step();
     std::int64_t steps() const { return steps_; }
 
@@ -46,7 +46,7 @@ class NamedOptimizer {
     // A zeroed slot that is part of the state under this name.
     Slot& add_slot(const char* name);
     virtual void begin_step() {}
-    virtual void update(std::size_t index, torch::Tensor& parameter, torch::Tensor& gradient) = 0;
+    virtual void update(std::size_t index, torch::Tensor& parameter, const torch::Tensor& gradient) = 0;
 
   private:
     model::NamedTensors parameters_;

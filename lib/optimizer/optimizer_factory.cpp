@@ -12,6 +12,10 @@ namespace mastic::optimizer {
 
 namespace {
 
+torch::Tensor with_decay(const torch::Tensor& gradient, const torch::Tensor& parameter, double decay) {
+    return decay == 0.0 ? gradient : gradient.add(parameter, decay);
+}
+
 // Momentum as in torch.optim.SGD: b <- m b + g; w <- w - rate b (Nesterov: g + m b instead of b).
 class Sgd : public NamedOptimizer {
   public:
@@ -21,20 +25,15 @@ class Sgd : public NamedOptimizer {
           momentum_buffer_(options.momentum != 0.0 ? &add_slot("momentum_buffer") : nullptr) {}
 
   private:
-    void update(std::size_t index, torch::Tensor& parameter, torch::Tensor& gradient) override {
-        if (options_.weight_decay != 0.0) {
-            gradient.add_(parameter, options_.weight_decay);
-        }
+    void update(std::size_t index, torch::Tensor& parameter, const torch::Tensor& reduced) override {
+        const torch::Tensor gradient = with_decay(reduced, parameter, options_.weight_decay);
         if (momentum_buffer_ == nullptr) {
             parameter.add_(gradient, -learning_rate());
             return;
         }
         torch::Tensor& buffer = (*momentum_buffer_)[index];
         buffer.mul_(options_.momentum).add_(gradient);
-        if (options_.nesterov) {
-            gradient.add_(buffer, options_.momentum);
-        }
-        parameter.add_(options_.nesterov ? gradient : buffer, -learning_rate());
+        parameter.add_(options_.nesterov ? gradient.add(buffer, options_.momentum) : buffer, -learning_rate());
     }
 
     OptimizerOptions options_;
@@ -58,12 +57,11 @@ class Adam : public NamedOptimizer {
         root_of_correction_ = std::sqrt(1.0 - std::pow(options_.beta2, step));
     }
 
-    void update(std::size_t index, torch::Tensor& parameter, torch::Tensor& gradient) override {
+    void update(std::size_t index, torch::Tensor& parameter, const torch::Tensor& reduced) override {
         if (options_.weight_decay != 0.0 && decoupled_) {
             parameter.mul_(1.0 - learning_rate() * options_.weight_decay);
-        } else if (options_.weight_decay != 0.0) {
-            gradient.add_(parameter, options_.weight_decay);
         }
+        const torch::Tensor gradient = with_decay(reduced, parameter, decoupled_ ? 0.0 : options_.weight_decay);
         torch::Tensor& mean = exp_avg_[index];
         torch::Tensor& square = exp_avg_sq_[index];
         mean.mul_(options_.beta1).add_(gradient, 1.0 - options_.beta1);

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <csignal>
 
 #include "engine/train_program.hpp"
@@ -18,10 +19,15 @@ constexpr int steps_of_an_epoch = 4;
 
 class Elastic : public testing::Test {
   protected:
-    // float64, so that another order of adding makes no difference that shows; a network that takes a while.
+    // float64, so that another order of adding makes no difference that shows; a network that takes a while; and all that an update
+    // does with a gradient.
     Arguments task(int epochs, const Arguments& more = {}) const {
         Arguments arguments = {"--train.precision", "float64", "--model.hidden", "512,512", "--train.epochs",
-                               std::to_string(epochs), "--output.progress", "never"};
+                               std::to_string(epochs), "--output.progress", "never", "--optimizer.weight_decay", "0.01",
+                               "--train.clip_norm", "0.5"};
+        if (std::ranges::find(more, "--optimizer.name") == more.end()) {
+            arguments.push_back("--optimizer.nesterov=true");
+        }
         arguments.insert(arguments.end(), more.begin(), more.end());
         return arguments;
     }
@@ -43,9 +49,9 @@ class Elastic : public testing::Test {
     void expect_every_step_once(int epochs) const {
         test::expect_every_step_once(run, epochs * steps_of_an_epoch, samples / steps_of_an_epoch);
     }
-    void expect_weights_of_a_fixed_run(int epochs) const {
+    void expect_weights_of_a_fixed_run(int epochs, const Arguments& more = {}) const {
         const std::filesystem::path fixed = dir / "fixed";
-        train(2, small_task(fixed, task(epochs)));
+        train(2, small_task(fixed, task(epochs, more)));
         expect_nearly_identical(newest_state(run), newest_state(fixed));
     }
 
@@ -101,16 +107,17 @@ TEST_F(Elastic, TheNextOneLeadsWhenTheLeaderDies) {
 
 TEST_F(Elastic, TheLeaderHandsOverWhenItLeaves) {
     constexpr int epochs = 400;
-    ChildProcess first = start(epochs);
+    const Arguments adamw = {"--optimizer.name", "adamw"};
+    ChildProcess first = start(epochs, adamw);
     ASSERT_TRUE(passes(20)) << first.output();
-    ChildProcess second = start(epochs);
+    ChildProcess second = start(epochs, adamw);
     ASSERT_TRUE(eventually([&] { return first.output().find("rank 0 of 2") != std::string::npos; })) << first.output();
     first.kill(SIGTERM);
     EXPECT_EQ(first.wait(), 75) << first.output();
     EXPECT_EQ(second.wait(), 0) << second.output();
     EXPECT_EQ(record_of(run).attempt.exit_code, 0);
     expect_every_step_once(epochs);
-    expect_weights_of_a_fixed_run(epochs);
+    expect_weights_of_a_fixed_run(epochs, adamw);
 }
 
 TEST_F(Elastic, TheLastMemberSavesWhenItIsAskedToStop) {
@@ -138,6 +145,21 @@ TEST_F(Elastic, WhenAllDieTheNextStartResumes) {
     EXPECT_EQ(next.wait(), 0) << next.output();
     EXPECT_THAT(next.output(), HasSubstr("resumed at step " + std::to_string(saved)));
     expect_weights_of_a_fixed_run(epochs);
+}
+
+TEST_F(Elastic, AMemberWithOtherWeightsLeavesWhenTheNextOneComes) {
+    constexpr int epochs = 400;
+    ChildProcess first = start(epochs, {"--train.inject", "slow@500"});
+    ASSERT_TRUE(passes(20)) << first.output();
+    ChildProcess second = start(epochs, {"--train.inject", "flip@500:0"});
+    ASSERT_TRUE(eventually([&] { return step() > 510; })) << first.output() << second.output();
+    ASSERT_THAT(first.output(), HasSubstr("rank 0 of 2"));
+    ChildProcess third = start(epochs);  // its source is the youngest member
+    EXPECT_EQ(second.wait(), 7) << second.output();
+    EXPECT_THAT(second.output(), HasSubstr("this member has other weights than the others after step"));
+    EXPECT_EQ(third.wait(), 75) << third.output();
+    EXPECT_EQ(first.wait(), 0) << first.output();
+    expect_every_step_once(epochs);
 }
 
 TEST_F(Elastic, AnotherConfigurationIsRefused) {

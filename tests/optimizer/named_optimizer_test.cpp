@@ -102,6 +102,23 @@ TEST_P(Continuation, OfARunningOptimizerForgetsWhatItHad) {
     }
 }
 
+TEST(NamedOptimizer, LeavesGradientsAsTheyAre) {
+    for (const char* name : {"sgd", "adam", "adamw"}) {
+        Training training;
+        const auto optimizer =
+            training.optimizer({.name = name, .weight_decay = 0.01, .momentum = 0.9, .nesterov = true});
+        training.backward();
+        std::vector<torch::Tensor> before;
+        for (const torch::Tensor& parameter : training.network->parameters()) {
+            before.push_back(parameter.grad().clone());
+        }
+        optimizer->step();
+        for (std::size_t i = 0; i < before.size(); ++i) {
+            EXPECT_TRUE(training.network->parameters()[i].grad().equal(before[i])) << name;
+        }
+    }
+}
+
 TEST(NamedOptimizer, DoesWhatTorchSgdDoes) {
     for (const bool nesterov : {false, true}) {
         Training ours, theirs;

@@ -45,6 +45,7 @@ class CountedSteps : public StepMembership {
     void leave(job::StopReason) override {}
     void applied(std::shared_ptr<const gradient::FlatGradients>, std::uint64_t) override {}
     bool ends_after(std::int64_t) override { return --left_ == 0; }
+    std::optional<Lead> take_lead() override { return std::nullopt; }
 
   private:
     int left_;
@@ -80,7 +81,13 @@ class ElasticRun::Steps : public StepMembership {
     bool ends_after(std::int64_t agreed_generation) override {
         boundary_ = run_.membership_->at_boundary(run_.state_.step, agreed_generation);
         run_.record_events();
-        return boundary_ != elastic::Boundary::stays || run_.try_to_lead(false);
+        return boundary_ != elastic::Boundary::stays;
+    }
+    std::optional<Lead> take_lead() override {
+        if (!run_.try_to_lead(false)) {
+            return std::nullopt;
+        }
+        return Lead{run_.checkpointer_.get(), run_.progress_ ? &*run_.progress_ : nullptr, run_.started_};
     }
 
     bool has_left() const { return boundary_ == elastic::Boundary::left; }
@@ -201,7 +208,7 @@ void ElasticRun::trial_steps(std::uint64_t batch, int count, StepCosts& costs) {
     Checkpointer nobody(directory_.checkpoints(), {}, {}, *solo_, trace_);
     job::StopPlanner endless(std::nullopt, Seconds(0));
     TrainerParts parts{trial, *solo_, train_data_, nullptr, state_,
-                       loss_kind(options_.train.loss, train_data_->layout()), arithmetic_, *schedule_, nobody, signals_, endless,
+                       loss_kind(options_.train.loss, train_data_->layout()), arithmetic_, *schedule_, &nobody, signals_, endless,
                        faults_, trace_, recorder_, {}, nullptr, &steps, started_, &costs};
     Trainer(parts).run();
 }
@@ -322,7 +329,7 @@ TrainResult ElasticRun::train_generation(Steps& steps) {
     Checkpointer nobody(directory_.checkpoints(), {}, {}, *group_, trace_);  // another member saves
     TrainerParts parts{options_, *group_, train_data_, evaluator ? &*evaluator : nullptr, state_,
                        loss_kind(options_.train.loss, train_data_->layout()), arithmetic_, *schedule_,
-                       checkpointer_ ? *checkpointer_ : nobody, signals_, time_limit_->planner(), faults_, trace_, recorder_,
+                       checkpointer_ ? checkpointer_.get() : &nobody, signals_, time_limit_->planner(), faults_, trace_, recorder_,
                        [this](const report::MetricsRecord& record) { this->record(record); }, progress_ ? &*progress_ : nullptr, &steps, started_, &costs_, after_a_loss_};
     return Trainer(parts).run();
 }

@@ -127,7 +127,7 @@ TrainResult TrainRun::train() {
     TrainResult result;
     {
         Trainer trainer({options_, *group_, train_data_, evaluator ? &*evaluator : nullptr, state_, kind, arithmetic_,
-                         *schedule_, checkpointer, signals_, time_limit.planner(), faults_, trace_, recorder_,
+                         *schedule_, &checkpointer, signals_, time_limit.planner(), faults_, trace_, recorder_,
                          metrics, progress ? &*progress : nullptr});
         result = trainer.run();
     }

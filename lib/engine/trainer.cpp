@@ -93,7 +93,7 @@ bool Trainer::finished() const {
 }
 
 TrainResult Trainer::run() {
-    parts_.checkpointer.reserve(parts_.state.view(parts_.arithmetic));
+    parts_.checkpointer->reserve(parts_.state.view(parts_.arithmetic));
     parts_.state.network->train();
     bool saved = true;
     try {
@@ -107,9 +107,10 @@ TrainResult Trainer::run() {
                 result_.ranks_changed = !finished() && result_.code == ExitCode::done;
                 break;
             }
+            take_lead();
         }
     } catch (const AgreedError&) {
-        parts_.checkpointer.finish();  // what was being saved is from before the error
+        parts_.checkpointer->finish();  // what was being saved is from before the error
         throw;
     }
     if (result_.ranks_changed) {
@@ -122,11 +123,22 @@ TrainResult Trainer::run() {
         save(false);
     }
     parts_.recorder.enter("last checkpoint");
-    parts_.checkpointer.finish();
+    parts_.checkpointer->finish();
     if (parts_.progress != nullptr) {
         parts_.progress->finish();
     }
     return result_;
+}
+
+// Without a word to the other ranks, which go on with their steps meanwhile.
+void Trainer::take_lead() {
+    const auto lead = parts_.membership != nullptr ? parts_.membership->take_lead() : std::nullopt;
+    if (lead) {
+        parts_.checkpointer = lead->checkpointer;
+        parts_.progress = lead->progress;
+        parts_.started = lead->started;
+        parts_.checkpointer->reserve(parts_.state.view(parts_.arithmetic));
+    }
 }
 
 PhaseTimer Trainer::timed(Seconds& target, std::string_view phase) {
@@ -236,7 +248,7 @@ void Trainer::start_agreement(double loss_sum, double weight) {
     facts.non_finite = !std::isfinite(loss_sum);
     facts.stop = parts_.signals.stop_reason();
     facts.checkpoint = parts_.signals.take_checkpoint_request();
-    facts.shard_finished = parts_.checkpointer.shard_finished();
+    facts.shard_finished = parts_.checkpointer->shard_finished();
     // Ranks of one job have one end, which rank 0 watches; members of an elastic run have ends of their own.
     if (parts_.stop_planner.must_stop(std::chrono::system_clock::now())) {
         facts.stop = job::StopReason::time_limit;
@@ -247,7 +259,7 @@ void Trainer::start_agreement(double loss_sum, double weight) {
     }
     if (parts_.group.rank() == 0) {
         const Seconds every = parts_.options.checkpoint.every;
-        facts.checkpoint |= every.count() > 0 && parts_.checkpointer.since_save() >= every && !parts_.checkpointer.in_flight();
+        facts.checkpoint |= every.count() > 0 && parts_.checkpointer->since_save() >= every && !parts_.checkpointer->in_flight();
     }
     if (parts_.membership != nullptr) {
         facts.next_generation = parts_.membership->next_generation();
@@ -277,7 +289,7 @@ void Trainer::apply_update(const StepAgreement& agreed) {
     }
     {
         const PhaseTimer stall = timed(times_.checkpoint_stall, "checkpoint stall");
-        parts_.checkpointer.wait_copied();  // forward and backward changed nothing that is saved
+        parts_.checkpointer->wait_copied();  // forward and backward changed nothing that is saved
     }
     parts_.recorder.enter("update");
     learning_rate_ = parts_.schedule.rate(parts_.state.samples);
@@ -288,8 +300,8 @@ void Trainer::apply_update(const StepAgreement& agreed) {
 // True if the state after this step is saved, or being saved.
 bool Trainer::after_step(const StepAgreement& agreed) {
     parts_.stop_planner.observe_step(times_.total);
-    parts_.checkpointer.advance(agreed.shards_finished);
-    if (const auto save_time = parts_.checkpointer.last_save_time()) {
+    parts_.checkpointer->advance(agreed.shards_finished);
+    if (const auto save_time = parts_.checkpointer->last_save_time()) {
         parts_.stop_planner.observe_save(*save_time);
     }
     bool saved = false;
@@ -317,7 +329,7 @@ bool Trainer::evaluate_and_save(const StepAgreement& agreed) {
     const std::int64_t every = parts_.options.checkpoint.every_steps;
     save_due_ |= agreed.checkpoint || (every > 0 && state.step % every == 0);
     // An ordinary save waits for the one before it, so that training does not: it is made a few steps later then.
-    const bool save_now = best || (save_due_ && !parts_.checkpointer.in_flight());
+    const bool save_now = best || (save_due_ && !parts_.checkpointer->in_flight());
     if (save_now) {
         save(best);
     }
@@ -327,7 +339,7 @@ bool Trainer::evaluate_and_save(const StepAgreement& agreed) {
 void Trainer::save(bool best) {
     const PhaseTimer timer = timed(times_.checkpoint_stall, "checkpoint stall");
     TrainState& state = parts_.state;
-    parts_.checkpointer.save({static_cast<std::uint64_t>(state.step), state.samples, best},
+    parts_.checkpointer->save({static_cast<std::uint64_t>(state.step), state.samples, best},
                              state.view(parts_.arithmetic));
     save_due_ = false;
     record_event("checkpoint", best ? "best so far" : "");

@@ -44,8 +44,15 @@ class StepMembership {
     virtual void leave(job::StopReason reason) = 0;
     // The update of a step has been made from `gradients` of `samples` samples.
     virtual void applied(std::shared_ptr<const gradient::FlatGradients> gradients, std::uint64_t samples) = 0;
-    // After everything else in the step. True: these ranks do no further step together.
+    // After everything else in the step. True, on all ranks: they do no further step together.
     virtual bool ends_after(std::int64_t agreed_generation) = 0;
+    // What a process that has come to lead the run now saves and shows with; none: it does not lead, or did so before.
+    struct Lead {
+        Checkpointer* checkpointer;
+        report::Progress* progress;
+        std::chrono::steady_clock::time_point started;
+    };
+    virtual std::optional<Lead> take_lead() = 0;
 };
 
 // What the trainer works with; all of it outlives the trainer. `metrics`, `progress` are empty where nobody looks.
@@ -58,7 +65,7 @@ struct TrainerParts {
     model::LossKind loss_kind;
     ArithmeticFacts arithmetic;  // stored in checkpoints
     const optimizer::LearningRateSchedule& schedule;
-    Checkpointer& checkpointer;
+    Checkpointer* checkpointer;
     job::SignalWatch& signals;
     job::StopPlanner& stop_planner;
     FaultInjection& faults;
@@ -95,6 +102,7 @@ class Trainer {
 
   private:
     bool finished() const;
+    void take_lead();
     PhaseTimer timed(Seconds& target, std::string_view phase);
     StepAgreement step();
     void forward_backward(const data::LoadedBatch& loaded);

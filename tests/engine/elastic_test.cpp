@@ -120,6 +120,26 @@ TEST_F(Elastic, TheLeaderHandsOverWhenItLeaves) {
     expect_weights_of_a_fixed_run(epochs, adamw);
 }
 
+// The lock of the directory is free only when the old leader has ended, in the middle of a generation of the others.
+TEST_F(Elastic, OneOfTheOthersLeadsWhenTheLeaderLeavesSeveral) {
+    constexpr int epochs = 500;
+    const Arguments soon = {"--allreduce.timeout", "20s"};
+    ChildProcess first = start(epochs, soon);
+    ASSERT_TRUE(passes(20)) << first.output();
+    ChildProcess second = start(epochs, soon);
+    ChildProcess third = start(epochs, soon);
+    ASSERT_TRUE(eventually([&] { return first.output().find("rank 0 of 3") != std::string::npos; })) << first.output();
+    first.kill(SIGTERM);
+    EXPECT_EQ(first.wait(), 75) << first.output();
+    EXPECT_EQ(second.wait(), 0) << second.output();
+    EXPECT_EQ(third.wait(), 0) << third.output();
+    const std::string told = second.output() + third.output();
+    EXPECT_THAT(told, HasSubstr("leading the run"));
+    EXPECT_THAT(told, testing::Not(HasSubstr("waiting for")));
+    EXPECT_EQ(step_of(newest_state(run)), epochs * steps_of_an_epoch);
+    expect_every_step_once(epochs);
+}
+
 TEST_F(Elastic, TheLastMemberSavesWhenItIsAskedToStop) {
     ChildProcess only = start(100000);
     ASSERT_TRUE(passes(20)) << only.output();
@@ -148,11 +168,12 @@ TEST_F(Elastic, WhenAllDieTheNextStartResumes) {
 }
 
 TEST_F(Elastic, AMemberWithOtherWeightsLeavesWhenTheNextOneComes) {
-    constexpr int epochs = 400;
-    ChildProcess first = start(epochs, {"--train.inject", "slow@500"});
+    constexpr int epochs = 250;
+    ChildProcess first = start(epochs, {"--train.inject", "slow@1000"});
     ASSERT_TRUE(passes(20)) << first.output();
-    ChildProcess second = start(epochs, {"--train.inject", "flip@500:0"});
-    ASSERT_TRUE(eventually([&] { return step() > 510; })) << first.output() << second.output();
+    const std::int64_t flip = step() + 500;  // at least 8 s from now: it is a member by then
+    ChildProcess second = start(epochs, {"--train.inject", "flip@" + std::to_string(flip) + ":0"});
+    ASSERT_TRUE(eventually([&] { return step() > flip + 10; })) << first.output() << second.output();
     ASSERT_THAT(first.output(), HasSubstr("rank 0 of 2"));
     ChildProcess third = start(epochs);  // its source is the youngest member
     EXPECT_EQ(second.wait(), 7) << second.output();

@@ -133,7 +133,19 @@ std::string read_text_file(const fs::path& path) {
     return read_all<std::string>(path);
 }
 
-void write_file_atomically(const fs::path& path, std::span<const std::byte> content, unsigned mode) {
+// A file of its own name would take the place of a device, or of the link itself.
+fs::path real_target(const fs::path& path) {
+    std::error_code none;
+    const fs::path target = fs::is_symlink(path, none) ? fs::weakly_canonical(path, none) : path;
+    if (fs::exists(target, none) && !fs::is_regular_file(target, none) && !fs::is_directory(target, none)) {
+        throw Error(ExitCode::io, "cannot write " + path.string() + ": it is no regular file",
+                    "name a file to be made or replaced");
+    }
+    return target;
+}
+
+void write_file_atomically(const fs::path& named, std::span<const std::byte> content, unsigned mode) {
+    const fs::path path = real_target(named);
     const auto temporary = temporary_name(path);
     // Private until the content is there: `mode` may be wider, but must never have been.
     Descriptor file(open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));

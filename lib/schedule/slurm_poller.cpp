@@ -81,7 +81,11 @@ ClusterView ask_slurm(const CommandRunner& run, TimePoint now, Seconds patience)
     answers.jobs = answer_to(commands.jobs, run, patience);
     answers.nodes = answer_to(commands.nodes, run, patience);
     answers.reservations = answer_to(commands.reservations, run, patience);
-    return make_view(answers, now);
+    ClusterView view = make_view(answers, now);
+    if (view.nodes.empty()) {
+        throw Error(ExitCode::environment, "Slurm names no node: is that the answer of " + shown(commands.nodes) + "?");
+    }
+    return view;
 }
 
 SlurmPoller::SlurmPoller(CommandRunner run, const PollerSettings& settings, PollerClocks clocks)

@@ -111,6 +111,19 @@ TEST(WriteFileAtomically, RemovesItsTemporaryFileIfTheRenameFails) {
     EXPECT_EQ(directory.names(), Names{"target"});
 }
 
+TEST(WriteFileAtomically, TakesThePlaceOfFilesOnly) {
+    const TempDir directory;
+    directory.write("real", "old");
+    std::filesystem::create_symlink(directory / "real", directory / "link");
+    write_file_atomically(directory / "link", std::string_view("new"));
+    EXPECT_TRUE(std::filesystem::is_symlink(directory / "link"));
+    EXPECT_EQ(read_text_file(directory / "real"), "new");
+    ASSERT_EQ(mkfifo((directory / "fifo").c_str(), 0600), 0);
+    expect_error(ExitCode::io, "no regular file",
+                 [&] { write_file_atomically(directory / "fifo", std::string_view("new")); });
+    EXPECT_TRUE(std::filesystem::is_fifo(directory / "fifo"));
+}
+
 TEST(WriteFileAtomically, FailsInADirectoryThatDoesNotExist) {
     const TempDir directory;
     expect_error(ExitCode::io, "No such file or directory",

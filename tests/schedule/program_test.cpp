@@ -57,6 +57,14 @@ TEST(Simulate, WritesTableJsonPageAndDecisions) {
     EXPECT_FALSE(first.at("reason").get<std::string>().empty());
 }
 
+TEST(Simulate, NeverReplacesTheLog) {
+    const TempDir dir;
+    const std::string log = write_trace(dir), before = read_text_file(log);
+    EXPECT_EQ(rescale({"simulate", log, log}).exit_code, 2);
+    EXPECT_EQ(rescale({"simulate", log, "--simulate.json", log}).exit_code, 2);
+    EXPECT_EQ(read_text_file(log), before);
+}
+
 TEST(Simulate, SaysOddRowsAndIsStrictIfAsked) {
     const TempDir dir;
     const std::string log = dir.write("jobs.txt",

@@ -113,6 +113,13 @@ TEST(SlurmPoller, KeepsTheLastViewAndAsksLessOftenAfterErrors) {
     EXPECT_LT(*poller.age(), Seconds(1));
 }
 
+TEST(SlurmPoller, AnAnswerWithoutNodesIsNone) {
+    SlurmPoller poller([](const std::vector<std::string>&, Seconds) { return CommandResult{}; });
+    EXPECT_FALSE(poller.poll());
+    EXPECT_EQ(poller.view(), nullptr);
+    EXPECT_THAT(poller.problem(), testing::HasSubstr("names no node"));
+}
+
 TEST(SlurmPoller, NeverAsksTwiceAtATime) {
     std::latch in_round(1), go_on(1);
     std::atomic<int> rounds = 0;
@@ -124,7 +131,7 @@ TEST(SlurmPoller, NeverAsksTwiceAtATime) {
         }
         return CommandResult{};
     });
-    std::jthread other([&] { EXPECT_TRUE(poller.poll()); });
+    std::jthread other([&] { poller.poll(); });
     in_round.wait();
     EXPECT_FALSE(poller.poll());
     go_on.count_down();

@@ -63,6 +63,16 @@ report::HtmlTable table_of(const std::vector<Event>& events) {
     return table;
 }
 
+void refuse_to_replace_state(const StateDirectory& state, const std::filesystem::path& out) {
+    const auto place = std::filesystem::weakly_canonical(out);
+    const auto directory = std::filesystem::weakly_canonical(state.path());
+    const bool below = std::ranges::mismatch(directory, place).in1 == directory.end();
+    if (below && place.extension() != ".html") {
+        throw Error(ExitCode::usage, out.string() + " is in the state directory, whose files must not be replaced",
+                    "name a file elsewhere, or one with the ending .html");
+    }
+}
+
 }  // namespace
 
 int report_command(const CommandContext& context) {
@@ -84,6 +94,7 @@ int report_command(const CommandContext& context) {
                           table_of(events.events)};
     const auto& arguments = context.invocation.positionals;
     const std::string out = arguments.size() > 1 ? arguments[1] : (state.path() / "report.html").string();
+    refuse_to_replace_state(state, out);
     if (context.invocation.dry_run) {
         std::cout << "would write " << out << " from " << events.events.size() << " events\n";
         return 0;

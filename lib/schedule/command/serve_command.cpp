@@ -14,7 +14,10 @@
 #include <mastic/core/environment.hpp>
 #include <mastic/core/error.hpp>
 #include <mastic/core/host_name.hpp>
+#include <mastic/core/suggest.hpp>
 #include <mastic/job/batch/batch_command.hpp>
+#include <mastic/job/batch/slurm_site.hpp>
+#include <mastic/job/batch/shell_words.hpp>
 #include <mastic/job/signals.hpp>
 #include <mastic/schedule/command/command_context.hpp>
 #include <mastic/schedule/manager/manager.hpp>
@@ -114,7 +117,8 @@ int serve(const CommandContext& context, const StateDirectory& state, const job:
             manager.say(EventKind::manager_stopped, shutdown ? "as asked"
                                                     : done   ? "all trainings have ended"
                                                              : "one round");
-            return 0;
+            // For cron, which hears of nothing else.
+            return options.once && !manager.problem().empty() ? static_cast<int>(ExitCode::environment) : 0;
         }
         wait(manager, state, options.polling.interval, signals);
         if (signals.stop_signal()) {
@@ -132,14 +136,29 @@ job::BatchCall batch_call(const CommandContext& context) {
     job::BatchCall call;
     call.work = job::BatchWork::manage;
     call.options = context.options.slurm;
+    call.dry_run = context.invocation.dry_run;
     call.options.nodes = call.options.ranks_per_node = 1;
     call.options.mpi = "none";
     call.arguments = job::without_batch_switches(context.arguments);
     call.arguments.erase(std::ranges::find(call.arguments, "serve"));
     call.script = std::filesystem::path(directory) / "rescale.sbatch";
-    call.next_steps = "  trainings mastic-rescale submit " + directory + " my.toml\n  progress  mastic-rescale status " +
-                      directory + " --watch\n";
+    const std::string word = job::shell_word(directory);
+    call.next_steps = "  trainings mastic-rescale submit " + word + " my.toml\n  progress  mastic-rescale status " + word +
+                      " --watch\n";
     return call;
+}
+
+// Nothing would ever be idle in one that does not exist. Where Slurm is away, the rounds tell it.
+void require_partition(const std::string& name) {
+    const job::SlurmSite site = job::survey_slurm_site("", run_command);
+    if (name.empty() || !site.problem.empty()) {
+        return;
+    }
+    std::vector<std::string> names;
+    std::ranges::transform(site.partitions, std::back_inserter(names), &job::SlurmPartition::name);
+    if (std::ranges::find(names, name) == names.end()) {
+        throw_unknown_name("partition", name, names);
+    }
 }
 
 // Two managers of one directory would refuse each other, the second after it has waited in the queue.
@@ -153,7 +172,8 @@ void refuse_second_manager(const StateDirectory& state) {
 }  // namespace
 
 int serve_command(const CommandContext& context) {
-    if (context.options.slurm.submit) {
+    require_partition(context.options.serve.pilot.partition);
+    if (context.options.slurm.submit && !context.invocation.dry_run) {
         refuse_second_manager(StateDirectory::create_or_open(context.invocation.positionals.at(0)));
     }
     if (const auto text = job::answer_batch_call(batch_call(context), process_environment(), run_command)) {

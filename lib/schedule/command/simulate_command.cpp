@@ -105,11 +105,25 @@ void check(const RescaleOptions& options) {
     }
 }
 
+// The log is what an operator cannot make again.
+void refuse_to_replace_the_log(const CommandContext& context) {
+    const RescaleOptions& options = context.options;
+    const auto& arguments = context.invocation.positionals;
+    const std::string page = arguments.size() > 1 ? arguments[1] : "";
+    for (const std::string& output : {page, options.log_write, options.decisions, options.json}) {
+        std::error_code none;
+        if (!output.empty() && std::filesystem::equivalent(output, arguments[0], none)) {
+            throw Error(ExitCode::usage, output + " is the log itself", "name another file for the output");
+        }
+    }
+}
+
 }  // namespace
 
 int simulate_command(const CommandContext& context) {
     const RescaleOptions& options = context.options;
     check(options);
+    refuse_to_replace_the_log(context);
     SimulationSettings settings = options.simulation();
     settings.workload.curves = curves_of(options);
     const SiteLog log = read_log(context);

@@ -59,7 +59,7 @@ void declare_budget(config::Schema& schema, BudgetOptions& options) {
 void BudgetUse::charge(double added, double now_s) {
     node_seconds += added;
     const double midnight = std::floor(now_s / day_s) * day_s;
-    if (midnight > today_s) {
+    if (midnight != today_s) {  // also back: a clock that was wrong
         today_s = midnight;
         node_seconds_today = 0;
     }
@@ -110,8 +110,12 @@ Allowance allowance(const BudgetOptions& options, const BudgetUse& use, const Qo
     }
     const auto hours = [&](double granted, double used_s, const char* when) {
         if (granted > 0) {
-            const double left_s = granted * hour_s - used_s - now.pilots * now.leaving_s;
-            take(allowed, left_s / std::max(now.round_s, 1.0), of_hours(used_s, granted, when));
+            const double left_s = granted * hour_s - used_s;
+            const double round_s = std::max(now.round_s, 1.0);
+            // A new pilot must be able to leave as well.
+            const double with_new_ones = left_s / (round_s + now.leaving_s);
+            const double of_present = std::min<double>((left_s - now.pilots * now.leaving_s) / round_s, now.pilots);
+            take(allowed, with_new_ones >= now.pilots ? with_new_ones : of_present, of_hours(used_s, granted, when));
         }
     };
     hours(options.node_hours, use.node_seconds, "");

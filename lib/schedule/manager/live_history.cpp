@@ -222,7 +222,9 @@ LiveHistory walk(const std::vector<Event>& events, double now_s, std::vector<int
     const double end = std::max(1.0, now_s - history.begin_s);
     Walk walk(history, events, std::move(watched), end);
     for (const Event& event : events) {
-        walk.take(event);
+        if (event.time_s <= now_s) {  // a clock that was wrong
+            walk.take(event);
+        }
     }
     walk.finish(end);
     if (filled_s != nullptr) {

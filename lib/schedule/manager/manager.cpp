@@ -95,12 +95,14 @@ bool Manager::round() {
         complain(poller_.problem());
         charge(now_s);
         update_pilots(now_s);
-        end_trainings(now_s);
+        if (poller_.view()) {  // before the first one, the numbers of pilots that are remembered may be those of other jobs
+            end_trainings(now_s);
+        }
         if (fresh) {
             decide(*poller_.view(), now_s);
         }
         complain(refusals_ > 0 ? refusal_ : "");
-        complain(options_.only_say ? "" : fleet_.insist(now_s));
+        complain(options_.only_say || !poller_.view() ? "" : fleet_.insist(now_s));
         update_pilots(now_s);
         write_down(now_s);
     } catch (const Error& error) {

@@ -23,6 +23,11 @@ bool is_in_service(const ClusterNode* node) {
            std::ranges::any_of(states, [node](const char* state) { return node->state.starts_with(state); });
 }
 
+// Of a running one, Slurm's list of jobs says where it is: a node that is not in the list of nodes is a bad answer.
+bool is_out_of_service(const ClusterNode* node, const Pilot& pilot) {
+    return node != nullptr ? !is_in_service(node) : pilot.state == Pilot::State::pending;
+}
+
 }  // namespace
 
 void Manager::decide(const ClusterView& view, double now_s) {
@@ -89,7 +94,7 @@ std::map<std::string, std::vector<std::string>> Manager::pilots_out_of_place(con
             jobs["its training has ended"].push_back(pilot.job);
         } else if (is_drained(pilot.node)) {
             jobs["its node is drained, as asked"].push_back(pilot.job);
-        } else if (!is_in_service(known) || waits_in_vain) {
+        } else if (is_out_of_service(known, pilot) || waits_in_vain) {
             jobs["its node is " + (known ? known->state : "gone")].push_back(pilot.job);
         } else if (is_usable && options_.give_way && node->second.life &&
                    node->second.life->count() < interval_s + time_to_leave_s) {

@@ -40,6 +40,10 @@ void refuse_writable_by_others(const fs::path& path) {
     if (stat(path.c_str(), &status) != 0) {
         fail("look at", path, errno);
     }
+    if (status.st_uid != geteuid()) {
+        throw Error(ExitCode::io, path.string() + " belongs to another user, who could start jobs in your name",
+                    "name a directory of your own");
+    }
     if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
         throw Error(ExitCode::io, "others may write to " + path.string() + ", and so start jobs in your name",
                     "chmod go-w " + path.string());

@@ -91,8 +91,9 @@ std::string why(const Training& training) {
     if (!has_ended(record.state) && !record.target_reason.empty()) {
         return record.target_reason;
     }
-    return record.reason.empty() && record.state == TrainingState::queued ? "no manager has looked at it yet"
-                                                                          : record.reason;
+    return record.reason.empty() && record.state == TrainingState::queued
+               ? "no manager has given it nodes yet: none are free, or fewer than it needs"
+               : record.reason;
 }
 
 std::vector<std::string> row_of(const StateView& view, const Training& training) {

@@ -67,7 +67,8 @@ std::string configured_run_directory(const TrainingOrder& order) {
 }
 
 std::string absolute_from(const fs::path& directory, const std::string& path) {
-    return (directory / path).lexically_normal().string();
+    const fs::path absolute = fs::weakly_canonical(directory / path);  // two names of one directory are one
+    return (absolute.has_filename() ? absolute : absolute.parent_path()).string();
 }
 
 }  // namespace
@@ -84,7 +85,7 @@ void declare_training_order(config::Schema& schema, TrainingOrder& order) {
     schema
         .option("training.weight", order.weight,
                 "what a sample of it counts, against one of a training of weight 1")
-        .above(0);
+        .range(1e-6, 1e6);
     schema.option("training.total_samples", order.total_samples, "0: until its configuration's own end")
         .at_least(0);
     schema

@@ -45,9 +45,9 @@ TEST(Budget, NodeHoursEndBeforeTheyAreOverdrawn) {
     options.node_hours = 100;
     BudgetUse use;
     use.node_seconds = 99 * hour;
-    EXPECT_EQ(allowance(options, use, {}, looked_at_every(36)).pilots, 100);
+    EXPECT_EQ(allowance(options, use, {}, looked_at_every(36)).pilots, 54);  // each until the next look, and 30 s to leave
     EXPECT_EQ(allowance(options, use, {}, looked_at_every(36)).reason, "99.0 of 100 node-hours are used");
-    use.node_seconds = 100 * hour - 40;  // for one more reaction of one pilot
+    use.node_seconds = 100 * hour - 70;  // for one more of one pilot
     EXPECT_EQ(allowance(options, use, {}, looked_at_every(36)).pilots, 1);
     use.node_seconds = 101 * hour;
     EXPECT_EQ(allowance(options, use, {}, looked_at_every(36)).pilots, 0);
@@ -71,6 +71,32 @@ TEST(Budget, IsNeverExceededByPilotsThatObey) {
     }
     EXPECT_LE(use.node_seconds, options.node_hours * hour);
     EXPECT_GT(use.node_seconds, 0.95 * options.node_hours * hour);
+}
+
+TEST(Budget, WhatIsStartedCanAlsoLeaveWithinIt) {
+    BudgetOptions options;
+    options.node_hours = 0.02;
+    BudgetUse use;
+    PilotsNow now;
+    now.round_s = 1;
+    now.leaving_s = 10;
+    for (double time = 0; time < 200; time += now.round_s) {
+        const int allowed = allowance(options, use, {}, now).pilots;
+        if (allowed < now.pilots) {
+            use.charge((now.pilots - allowed) * now.leaving_s, time);
+        }
+        now.pilots = std::min(allowed, 16);  // nodes are free, so new ones come at once
+        use.charge(now.pilots * now.round_s, time);
+    }
+    EXPECT_LE(use.node_seconds, options.node_hours * hour);
+    EXPECT_GT(use.node_seconds, 0.5 * options.node_hours * hour);
+}
+
+TEST(Budget, AClockThatWasAheadDoesNotCountForDays) {
+    BudgetUse use;
+    use.charge(100, 20 * 86'400.0);
+    use.charge(7, 10 * 86'400.0);
+    EXPECT_EQ(use.node_seconds_today, 7);
 }
 
 TEST(Budget, ADayEndsAtMidnight) {

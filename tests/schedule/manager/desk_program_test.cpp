@@ -188,6 +188,34 @@ TEST(Submit, ASweepIsManyTrainings) {
     EXPECT_EQ(StateDirectory::open(desk.state).inbox().waiting().size(), 2u);
 }
 
+TEST(Submit, RefusesWeightsThatDecideAll) {
+    const Desk desk;
+    for (const char* weight : {"inf", "nan", "1e308", "0", "-1"}) {
+        EXPECT_EQ(desk.submit({"--training.weight", weight}).exit_code, 2) << weight;
+    }
+    EXPECT_FALSE(fs::exists(desk.state));
+}
+
+TEST(Submit, KnowsARunDirectoryByAnyName) {
+    const Desk desk;
+    fs::create_directories(desk.dir / "runs/a");
+    fs::create_symlink(desk.dir / "runs", desk.dir / "link");
+    EXPECT_EQ(desk.submit_run("runs/a").exit_code, 0);
+    EXPECT_EQ(desk.submit_run("runs/a/").exit_code, 2);
+    EXPECT_EQ(desk.submit_run("link/a").exit_code, 2);
+}
+
+TEST(Report, ReplacesNothingOfTheState) {
+    const Desk desk;
+    desk.submit();
+    const std::string event = R"({"time_s": 1700000000, "kind": "manager_started"})";
+    mastic::test::write_file(desk.state + "/events.jsonl", event + "\n");
+    EXPECT_EQ(rescale({"report", desk.state, desk.state + "/state.json"}).exit_code, 2);
+    EXPECT_EQ(rescale({"report", desk.state, "/dev/null"}).exit_code, 5);
+    EXPECT_TRUE(fs::is_character_file("/dev/null"));
+    EXPECT_EQ(rescale({"status", desk.state}).exit_code, 0);
+}
+
 TEST(Submit, AFullDiskIsToldAndLeavesNothingHalf) {
     const mastic::test::TmpfsMount disk(parse_bytes("256K"));
     if (!disk.mounted()) {

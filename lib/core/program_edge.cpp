@@ -1,6 +1,7 @@
 #include <mastic/core/program_edge.hpp>
 
 #include <cstdio>
+#include <filesystem>
 #include <iostream>
 #include <new>
 
@@ -44,6 +45,10 @@ int run_to_the_edge(ProgramEdge edge, const std::function<int(ProgramEdge&)>& wo
         return tell(edge, error);
     } catch (const std::bad_alloc&) {
         return tell_for_this_rank(edge, ExitCode::memory, "out of memory");
+    } catch (const std::filesystem::filesystem_error& error) {
+        const std::string path = error.path1().empty() ? "a directory" : error.path1().string();
+        return tell(edge, Error(ExitCode::io, "cannot use " + path + ": " + error.code().message(),
+                                "is the path right, and may you read and write it?"));
     } catch (const std::exception& error) {
         return tell_for_this_rank(edge, ExitCode::environment, error.what());
     }

@@ -1,5 +1,6 @@
 #include <mastic/engine/engine_commands.hpp>
 
+#include <csignal>
 #include <new>
 
 #include <spdlog/spdlog.h>
@@ -31,6 +32,11 @@ int record_failure(TrainStages& run, int rank, const Error& error) {
     return static_cast<int>(error.code());
 }
 
+// Nobody reads what is said any more (a terminal was closed, srun's daemon died): that ends no training.
+void survive_lost_readers() {
+    std::signal(SIGPIPE, SIG_IGN);
+}
+
 Error out_of_memory() {
     return Error(ExitCode::memory, "out of memory", "a smaller batch, micro-batch or model needs less");
 }
@@ -38,6 +44,7 @@ Error out_of_memory() {
 }  // namespace
 
 int elastic_command(const CommandContext& context) {
+    survive_lost_readers();
     job::SignalWatch signals;
     ElasticRun run(context, signals);
     try {
@@ -56,6 +63,7 @@ void train_command(const CommandContext& context) {
     // Before everything that takes time, and never given back: a signal during the start stops the first step, a second one
     // during the end changes nothing.
     job::SignalWatch signals;
+    survive_lost_readers();
     comm::MpiSession session;
     TrainRun run(context, session, signals);
     try {

@@ -45,4 +45,19 @@ std::vector<TaskEnd> read_task_ends(std::string_view log) {
     return present.empty() ? newest : present;
 }
 
+std::string read_successor(std::string_view log) {
+    constexpr std::string_view begin = "mastic-train: job ", end = " goes on, with the same log";
+    std::string successor;
+    while (!log.empty()) {
+        const std::string_view line = log.substr(0, log.find('\n'));
+        log.remove_prefix(std::min(log.size(), line.size() + 1));
+        if (line.starts_with(begin) && line.ends_with(end)) {
+            successor = line.substr(begin.size(), line.size() - begin.size() - end.size());
+        } else if (line.starts_with("mastic-train: ")) {
+            successor.clear();
+        }
+    }
+    return successor;
+}
+
 }  // namespace mastic::job

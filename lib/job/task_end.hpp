@@ -15,4 +15,7 @@ struct TaskEnd {
 // In the order of the log, of the newest start in it: the end of each is told by a line of mastic-train.
 std::vector<TaskEnd> read_task_ends(std::string_view log);
 
+// The number of the job that goes on, as the newest end in the log says; empty: none.
+std::string read_successor(std::string_view log);
+
 }  // namespace mastic::job

@@ -179,9 +179,29 @@ std::string rank_table(const std::vector<LastMoment>& ranks) {
     return to_text(table);
 }
 
-}  // namespace
+// A second start would only be refused.
+std::optional<std::string> goes_on_by_itself(const EndEvidence& evidence) {
+    if (evidence.successor && (evidence.successor->state == "PENDING" || evidence.successor->state == "RUNNING")) {
+        return "nothing: job " + evidence.successor->job_id + " goes on (" + evidence.successor->state + ")";
+    }
+    if (!evidence.slurm) {
+        return std::nullopt;
+    }
+    const job::SlurmRecord& slurm = *evidence.slurm;
+    if (slurm.state == "SUSPENDED") {
+        return "the job is suspended: scontrol resume " + slurm.job_id;
+    }
+    const bool held = slurm.reason.starts_with("JobHeld") || slurm.state == "REQUEUE_HOLD";
+    if (held) {
+        return "the job is held: scontrol release " + slurm.job_id;
+    }
+    if (slurm.state == "PENDING" || slurm.state == "REQUEUED") {
+        return "nothing: Slurm starts job " + slurm.job_id + " again (" + slurm.reason + ")";
+    }
+    return std::nullopt;
+}
 
-Verdict find_cause(const EndEvidence& evidence) {
+Verdict find_first_cause(const EndEvidence& evidence) {
     const RunView& run = evidence.run;
     const RunState state = state_of(run);
     const std::optional<int> code = run.record ? run.record->attempt.exit_code : std::nullopt;
@@ -222,6 +242,16 @@ Verdict find_cause(const EndEvidence& evidence) {
                 "look for the kernel's out-of-memory killer or an operator on that node; then " + start_again(run)};
     }
     return {code ? run.record->attempt.reason : "the run was killed without a word", next_action(state, code)};
+}
+
+}  // namespace
+
+Verdict find_cause(const EndEvidence& evidence) {
+    Verdict verdict = find_first_cause(evidence);
+    if (const auto advice = goes_on_by_itself(evidence)) {
+        verdict.advice = *advice;
+    }
+    return verdict;
 }
 
 std::string post_mortem_text(const EndEvidence& evidence) {

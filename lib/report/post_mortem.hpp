@@ -22,6 +22,7 @@ struct EndEvidence {
     std::optional<RankFailure> failure;      // what a rank that failed alone has said
     std::optional<job::SlurmRecord> slurm;   // of the newest start's job, if Slurm still knows it
     std::vector<job::TaskEnd> task_ends;     // from that job's log
+    std::optional<job::SlurmRecord> successor;  // the job that goes on after it, as that log says
 };
 
 struct Verdict {

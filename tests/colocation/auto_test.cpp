@@ -142,7 +142,7 @@ TEST_F(BatchScript, OfAnotherProgramIsOneStep) {
     const std::string text = print({"--ranks-per-gpu", "3", "--slurm.gpus_per_node", "2"}, "simulate");
     EXPECT_THAT(text, HasSubstr("#SBATCH --ntasks-per-node=6\n"));
     EXPECT_THAT(text, HasSubstr("#SBATCH --no-requeue\n"));
-    EXPECT_THAT(text, HasSubstr("\nexec srun --mpi=\"$mpi\" --export=ALL --kill-on-bad-exit=1 mastic-mps"
+    EXPECT_THAT(text, HasSubstr("\nexec srun --mpi=\"$mpi\" --export=ALL --kill-on-bad-exit=1 --wait=120 mastic-mps"
                                   " --ranks-per-gpu 3 --slurm.gpus_per_node 2 -- "));
     EXPECT_EQ(text.find("settle"), text.npos);
 }
@@ -150,6 +150,9 @@ TEST_F(BatchScript, OfAnotherProgramIsOneStep) {
 TEST_F(BatchScript, IsForTheStartOfAProgram) {
     EXPECT_EQ(node.mps({"plan", "--print-sbatch"}).exit_code, 2);
     EXPECT_EQ(node.mps({"--print-sbatch"}).exit_code, 2);
+    const CommandResult cores = node.mps({"--device", "cpu", "--ranks-per-gpu", "2", "--print-sbatch", "--", "sh"});
+    EXPECT_EQ(cores.exit_code, 2);
+    EXPECT_THAT(cores.error, HasSubstr("--slurm.ranks_per_node"));
 }
 
 }  // namespace

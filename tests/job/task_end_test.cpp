@@ -32,6 +32,14 @@ TEST(TaskEnds, AreThoseOfTheNewestStart) {
     EXPECT_THAT(read_task_ends(first + "mastic-train: done\n"), IsEmpty());
 }
 
+TEST(Successor, IsTheOneOfTheNewestEnd) {
+    const std::string on = "mastic-train: stopped early\nmastic-train: job 13 goes on, with the same log\n";
+    EXPECT_EQ(read_successor(on), "13");
+    EXPECT_EQ(read_successor(on + "12:00:00 info  step\n"), "13");
+    EXPECT_EQ(read_successor(on + "mastic-train: the run is done\n"), "");
+    EXPECT_EQ(read_successor(""), "");
+}
+
 TEST(TaskEnds, OtherLinesAreNone) {
     EXPECT_THAT(read_task_ends(""), IsEmpty());
     EXPECT_THAT(read_task_ends("srun: error: Unable to allocate resources: Invalid partition name specified\n"

@@ -56,6 +56,28 @@ TEST(PostMortem, AStallSaysWhereTheMissingRankWas) {
               "missing in 'bucket 0': rank 1 (not started); last seen: rank 1 on n2 in step 42 (forward)");
 }
 
+TEST(PostMortem, WhatGoesOnByItselfIsNotStartedAgain) {
+    EndEvidence evidence = ended(75, "SIGUSR1");
+    evidence.slurm = slurm("FAILED");
+    EXPECT_THAT(find_cause(evidence).advice, HasSubstr("start it again"));
+    evidence.successor = slurm("PENDING");
+    evidence.successor->job_id = "13";
+    EXPECT_EQ(find_cause(evidence).advice, "nothing: job 13 goes on (PENDING)");
+    evidence.successor->state = "COMPLETED";
+    EXPECT_THAT(find_cause(evidence).advice, HasSubstr("start it again"));
+}
+
+TEST(PostMortem, AJobThatSlurmKeepsIsNotStartedAgainEither) {
+    EndEvidence evidence = ended(75, "SIGTERM");
+    evidence.slurm = slurm("PENDING");
+    evidence.slurm->reason = "BeginTime";
+    EXPECT_EQ(find_cause(evidence).advice, "nothing: Slurm starts job 12 again (BeginTime)");
+    evidence.slurm->reason = "JobHeldUser";
+    EXPECT_EQ(find_cause(evidence).advice, "the job is held: scontrol release 12");
+    evidence.slurm = slurm("SUSPENDED");
+    EXPECT_EQ(find_cause(evidence).advice, "the job is suspended: scontrol resume 12");
+}
+
 TEST(PostMortem, ACrashExplainsMoreThanTheCodeOfTheOthers) {
     EndEvidence evidence = ended(7, "lost rank 1");
     evidence.ranks = {moment(0, 41, "bucket 0", 10, "exit code 7"), moment(1, 41, "backward", 50)};

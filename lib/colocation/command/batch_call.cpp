@@ -3,6 +3,7 @@
 
 #include <mastic/colocation/command/command_context.hpp>
 #include <mastic/colocation/launch.hpp>
+#include <mastic/core/error.hpp>
 
 namespace mastic::colocation {
 namespace {
@@ -34,6 +35,10 @@ job::BatchCall batch_call(const CommandContext& context, const std::vector<std::
             call.options.gpus_per_node = job::all_gpus;
         }
         call.ranks_per_gpu = options.ranks_per_device();
+    }
+    if (!options.uses_gpus() && options.ranks_per_device() > 0 && options.slurm.ranks_per_node == 1) {
+        throw Error(ExitCode::usage, "how many groups of cores the nodes have is not known here",
+                    "say how many ranks a node gets: --slurm.ranks_per_node, " + options.ranks_per_gpu + " for each group");
     }
     call.arguments.assign(context.program.begin() + 1, context.program.end());
     call.sharing = {job::without_batch_switches(own), options.chooses(), program};

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <filesystem>
 #include <iostream>
+#include <thread>
 
 #include <mastic/checkpoint/store.hpp>
 #include <mastic/core/command.hpp>
@@ -85,7 +86,7 @@ class Settlement {
         const std::string& path = context_.options.run.dir;
         report::RunView run;
         if (std::filesystem::is_directory(path)) {
-            run = view_of(path);
+            run = view_when_own_ranks_have_ended(path);
         }
         if (!context_.options.elastic.join.empty()) {
             return end_of_member(run);
@@ -100,6 +101,19 @@ class Settlement {
         }
         return job::stopped_at_start(launcher_code_, told_) ? stopped_before_it_began(run)
                                                             : job::RunEnd{launcher_code_, 0, {}, before_it_began()};
+    }
+
+    // Where srun itself was killed, its ranks may still be about to save and end.
+    report::RunView view_when_own_ranks_have_ended(const std::string& path) const {
+        constexpr std::chrono::seconds patience{90}, pause{1};
+        const std::string own = "job " + context_.job.slurm_job_id + " ";
+        report::RunView run = view_of(path);
+        const auto end = std::chrono::steady_clock::now() + patience;
+        while (run.owner.starts_with(own) && std::chrono::steady_clock::now() < end) {
+            std::this_thread::sleep_for(pause);
+            run = view_of(path);
+        }
+        return run;
     }
 
     // Codes of a run that has told its error; any other says only how srun ended.

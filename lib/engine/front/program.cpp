@@ -18,6 +18,7 @@
 #include <mastic/core/version.hpp>
 #include <mastic/engine/front/run_commands.hpp>
 #include <mastic/job/batch/batch_command.hpp>
+#include <mastic/job/batch/shell_words.hpp>
 
 namespace mastic::engine {
 namespace {
@@ -121,6 +122,7 @@ job::BatchCall batch_call(const TrainOptions& options, const config::Invocation&
     job::refuse_script_of_other_commands(options.slurm, invocation.command, "", "the training itself");
     job::BatchCall call;
     call.options = options.slurm;
+    call.dry_run = invocation.dry_run;
     call.arguments = job::without_batch_switches({arguments.begin() + 1, arguments.end()});
     call.mpi_library = comm::mpi_library_text;
     const bool elastic = !options.elastic.join.empty();
@@ -130,7 +132,7 @@ job::BatchCall batch_call(const TrainOptions& options, const config::Invocation&
         call.options.mpi = "none";
     }
     call.script = std::filesystem::path(options.run.dir) / (elastic ? "pilot.sbatch" : "train.sbatch");
-    call.next_steps = "  progress  mastic-train status " + options.run.dir + "\n  restart   scancel -b -s USR1 JOB    (it " +
+    call.next_steps = "  progress  mastic-train status " + job::shell_word(options.run.dir) + "\n  restart   scancel -b -s USR1 JOB    (it " +
                       (elastic ? "leaves, and comes again" : "saves, and goes on") + " in a new job)\n";
     return call;
 }

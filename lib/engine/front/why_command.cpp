@@ -79,7 +79,11 @@ int why_command(const CommandContext& context) {
     evidence.slurm = slurm || job_id.empty() ? slurm : job::find_slurm_record(job_id, run_command);
     std::error_code unreadable;
     if (evidence.slurm && fs::is_regular_file(evidence.slurm->log, unreadable)) {
-        evidence.task_ends = job::read_task_ends(read_text_file(evidence.slurm->log));
+        const std::string log = read_text_file(evidence.slurm->log);
+        evidence.task_ends = job::read_task_ends(log);
+        if (const std::string next = job::read_successor(log); !next.empty() && next != job_id) {
+            evidence.successor = job::find_slurm_record(next, run_command);
+        }
     }
     std::cout << report::post_mortem_text(evidence);
     return 0;

@@ -19,6 +19,7 @@ struct BatchCall {
     std::vector<std::string> arguments;  // the program's
     std::function<std::string()> mpi_library;  // the whole text of MPI_Get_library_version; empty: options.mpi says it
     std::filesystem::path script;        // where --submit writes the script
+    bool dry_run = false;                // --submit only shows the script
     std::string next_steps;              // lines after "submitted job N": how to watch it; JOB stands for N
     // Of mps and share.
     RankSharing sharing;

@@ -74,8 +74,9 @@ constexpr const char* train_arguments = R"(run=(@ARGUMENTS@"$@"))";
 constexpr const char* sweep_arguments = R"(sweep=$1
 task=${SLURM_ARRAY_TASK_ID:?is not set: start this with sbatch --array=1-N}
 line=$(sed -n "${task}p" "$sweep")
-if [ -z "$line" ]; then
-  echo "$sweep has no line $task, or an empty one: sbatch --array=1-$(wc -l <"$sweep") ..." >&2
+line=${line%$'\r'} # written on Windows
+if [ -z "${line//[[:space:]]/}" ]; then
+  echo "$sweep has no line $task, or an empty one: sbatch --array=1-$(grep -c '' "$sweep") ..." >&2
   exit 2
 fi
 read -ra flags <<<"$line"
@@ -84,13 +85,14 @@ run=(@ARGUMENTS@"${@:2}" "${flags[@]}" --run.dir "runs/$name/$task"))";
 
 constexpr const char* pilot_arguments = R"(run=(@ARGUMENTS@"${@:2}" --elastic.join "${1:?give the run directory first}"))";
 
+// Ranks end together; a task whose end Slurm has lost is waited for no longer than that.
 constexpr const char* train_start =
-    R"(srun --mpi="$mpi" --export=ALL --kill-on-bad-exit=1 mastic-train "${run[@]}")";
+    R"(srun --mpi="$mpi" --export=ALL --kill-on-bad-exit=1 --wait=120 mastic-train "${run[@]}")";
 
 constexpr const char* sharing_that_starts_srun =
     R"(mastic-mps @SHARING@--srun-mpi "$mpi" -- @SHARED@ "${run[@]}")";
 constexpr const char* sharing_under_srun =
-    R"(srun --mpi="$mpi" --export=ALL --kill-on-bad-exit=1 mastic-mps @SHARING@-- @SHARED@ "${run[@]}")";
+    R"(srun --mpi="$mpi" --export=ALL --kill-on-bad-exit=1 --wait=120 mastic-mps @SHARING@-- @SHARED@ "${run[@]}")";
 
 // `wait` ends early, with the number of the signal, whenever a trap runs; asked again it gives the code of srun.
 constexpr const char* run_ranks = R"(

@@ -17,6 +17,7 @@
 #include <mastic/core/program_edge.hpp>
 #include <mastic/core/version.hpp>
 #include <mastic/job/batch/batch_command.hpp>
+#include <mastic/job/batch/shell_words.hpp>
 #include <mastic/tuning/command/command_context.hpp>
 
 namespace mastic::tuning {
@@ -114,11 +115,12 @@ job::BatchCall batch_call(const TuneOptions& options, const config::Invocation& 
     job::BatchCall call;
     call.work = job::BatchWork::tune;
     call.options = options.slurm;
+    call.dry_run = invocation.dry_run;
     call.arguments = job::without_batch_switches(std::move(arguments));
     call.mpi_library = comm::mpi_library_text;
     call.script = std::filesystem::path(options.output).replace_extension(".sbatch");
-    call.next_steps = "  result    mastic-tune show " + options.output + "; mastic-train --allreduce.tuning " +
-                      options.output + "\n";
+    const std::string file = job::shell_word(options.output);
+    call.next_steps = "  result    mastic-tune show " + file + "; mastic-train --allreduce.tuning " + file + "\n";
     return call;
 }
 

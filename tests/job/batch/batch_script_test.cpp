@@ -153,7 +153,7 @@ TEST(BatchScript, GivesTheProgramItsOwnArgumentsAndThoseOfSbatch) {
         {"env", "SLURM_CPUS_PER_TASK=8", "bash", script.string(), "--train.epochs", "2 3"}, Seconds(30));
     EXPECT_EQ(result.exit_code, 5) << result.error;
     EXPECT_THAT(result.output,
-                HasSubstr("[srun][--mpi=pmi2][--export=ALL][--kill-on-bad-exit=1][mastic-train][my config.toml]"
+                HasSubstr("[srun][--mpi=pmi2][--export=ALL][--kill-on-bad-exit=1][--wait=120][mastic-train][my config.toml]"
                           "[--run.dir][it's here][--train.epochs][2 3]\n"));
     EXPECT_THAT(result.output,
                 HasSubstr("[settle][settle][my config.toml][--run.dir][it's here][--train.epochs]"
@@ -220,7 +220,7 @@ TEST(BatchScript, OfAPilotJoinsItsFirstArgument) {
     request.program_directory = (directory / "bin").string();
     const auto script = directory.write("job.sbatch", batch_script(request));
     const CommandResult result = run_command({"bash", script.string(), "my run", "c.toml", "--x", "y"}, Seconds(30));
-    EXPECT_THAT(result.output, HasSubstr("[--mpi=none][--export=ALL][--kill-on-bad-exit=1][mastic-train]"
+    EXPECT_THAT(result.output, HasSubstr("[--mpi=none][--export=ALL][--kill-on-bad-exit=1][--wait=120][mastic-train]"
                                          "[c.toml][--x][y][--elastic.join][my run]\n"));
     EXPECT_THAT(result.output, HasSubstr("[settle][c.toml][--x][y][--elastic.join][my run][0]["));
     EXPECT_THAT(result.output, HasSubstr("][none][--][" + script.string() + "][my run][c.toml][--x][y]\n"));

@@ -21,11 +21,14 @@ std::vector<std::string> trainer_call(const TrainingOrder& order, const std::fil
     return words;
 }
 
-// Its errors stand behind what it says of its progress.
+// Its errors stand behind what it says of its progress, in one of two forms.
 std::string complaint(const CommandResult& result) {
-    const std::string mark = "mastic-train: ";
-    const auto begin = result.error.find(mark);
-    std::string text = begin == result.error.npos ? result.error : result.error.substr(begin + mark.size());
+    std::string text = result.error;
+    for (const std::string mark : {"mastic-train: ", " error   "}) {
+        if (const auto begin = result.error.find(mark); begin != result.error.npos) {
+            text = result.error.substr(begin + mark.size());
+        }
+    }
     text.erase(text.find_last_not_of(" \n") + 1);
     return text;
 }

@@ -142,7 +142,8 @@ TEST_F(Rescale, ANodeWithoutPowerCostsOnlyItsPilot) {
 
 TEST_F(Rescale, TheManagerIsAJobItself) {
     submit("a", 4'000);
-    const Arguments call = manager.command({"--serve.until_done", "--submit", "--slurm.time", "10m"});
+    Arguments call = manager.command({"--serve.until_done", "--submit", "--slurm.time", "10m"});
+    call.insert(call.begin(), {"env", "-C", dir.path().string()});  // the job's log is written there
     const std::string said = cluster.output_of(call);
     ASSERT_THAT(said, HasSubstr("submitted job "));
     const std::string job = said.substr(14, said.find(' ', 14) - 14);

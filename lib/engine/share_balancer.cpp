@@ -36,19 +36,20 @@ StepCosts::ByRank ShareBalancer::costs_of_all() {
 }
 
 std::optional<data::Shares> ShareBalancer::agree() {
+    const std::uint64_t step = step_++;
     if (std::exchange(untold_, false)) {
         return shares_;
     }
-    if (steps_ < next_look_) {
+    if (step < next_look_) {
         return std::nullopt;
     }
     data::Shares next = data::next_shares(costs_of_all(), shares_);
-    next_look_ = steps_ + interval;
+    next_look_ = step + interval;
     if (next == shares_) {
         return std::nullopt;
     }
     shares_ = std::move(next);
-    schedule_->change(steps_ + depth_, shares_);
+    schedule_->change(step + depth_, shares_);
     next_look_ += depth_;
     return shares_;
 }

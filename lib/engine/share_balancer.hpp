@@ -26,8 +26,7 @@ class ShareBalancer {
     // The steps of this rank, for the loader.
     data::PlanSource plans(data::DistributedSampler sampler) const;
 
-    void after_step() { steps_ += 1; }
-    // Before each step, on all ranks: every `interval` steps a collective. Returns the shares if they change, and at the first
+    // Once before each step, on all ranks: every `interval` steps a collective. Returns the shares if they change, and at the first
     // step if they are not equal.
     std::optional<data::Shares> agree();
 
@@ -40,7 +39,7 @@ class ShareBalancer {
     data::Shares shares_;  // decided last
     std::shared_ptr<data::ShareSchedule> schedule_;
     bool untold_;
-    std::uint64_t steps_ = 0;
+    std::uint64_t step_ = 0;  // the one before which agree() comes next
     std::uint64_t next_look_ = interval;
 };
 

@@ -182,9 +182,6 @@ StepAgreement Trainer::step() {
         parts_.membership->applied(reducer_.hold(), step_samples_);
     }
     costs_.observe(loaded->batch.count, times_.data + times_.forward + times_.backward);
-    if (balancer_) {
-        balancer_->after_step();
-    }
     result_.loss = agreed.loss;
     times_.total = Clock::now() - begin;
     return agreed;

@@ -35,8 +35,7 @@ job::BatchCall batch_call(const CommandContext& context, const std::vector<std::
             call.options.gpus_per_node = job::all_gpus;
         }
         call.ranks_per_gpu = options.ranks_per_device();
-    }
-    if (!options.uses_gpus() && options.ranks_per_device() > 0 && options.slurm.ranks_per_node == 1) {
+    } else if (options.ranks_per_device() > 0 && options.slurm.ranks_per_node == 1) {
         throw Error(ExitCode::usage, "how many groups of cores the nodes have is not known here",
                     "say how many ranks a node gets: --slurm.ranks_per_node, " + options.ranks_per_gpu + " for each group");
     }

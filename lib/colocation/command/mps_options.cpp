@@ -103,12 +103,6 @@ void declare_search(Schema& schema, MpsOptions& options) {
 
 }  // namespace
 
-job::SlurmOptions MpsOptions::one_node() {
-    job::SlurmOptions slurm;
-    slurm.nodes = 1;
-    return slurm;
-}
-
 int MpsOptions::ranks_per_device() const {
     return ranks_per_gpu == "even" || chooses() ? 0 : config::Codec<int>::from_text(ranks_per_gpu);
 }

@@ -12,6 +12,8 @@
 namespace mastic::colocation {
 
 struct MpsOptions {
+    MpsOptions() { slurm.nodes = 1; }
+
     std::string ranks_per_gpu = "even";  // or "auto", or a number
     std::string thread_percentage = "auto";
     std::string memory_limit = "none";
@@ -41,15 +43,11 @@ struct MpsOptions {
     std::string srun_mpi = "auto";
     std::string mpiexec;  // empty: looked for
 
-    job::SlurmOptions slurm = one_node();
-
+    job::SlurmOptions slurm;  // of --print-sbatch and --submit
 
     bool chooses() const { return ranks_per_gpu == "auto"; }
     int ranks_per_device() const;  // 0: even
     bool uses_gpus() const { return device == "gpu"; }
-
-  private:
-    static job::SlurmOptions one_node();
 };
 
 void declare_mps_options(config::Schema& schema, MpsOptions& options);

@@ -26,7 +26,7 @@ struct BatchCall {
     std::int64_t ranks_per_gpu = 0;  // then a node has that many for each of its GPUs; 0: slurm.ranks_per_node
 };
 
-// The words of a call without the switches that asked for a script.
+// The words of a call without the switches that asked for a script, or only for a look at it.
 std::vector<std::string> without_batch_switches(std::vector<std::string> words);
 
 bool asks_for_batch_script(const SlurmOptions& options);

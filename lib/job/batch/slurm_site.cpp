@@ -14,6 +14,7 @@
 namespace mastic::job {
 namespace {
 
+constexpr Seconds patience{20};  // for each answer
 constexpr std::int64_t usual_nodes = 4;
 
 // Leading digits: sinfo writes "4+" where nodes differ.
@@ -59,13 +60,7 @@ std::string first_line(const std::string& text) {
 // Null if the cluster names no default.
 const SlurmPartition* chosen_partition(const std::string& wanted, const SlurmSite& site) {
     if (!wanted.empty()) {
-        const auto found = std::ranges::find(site.partitions, wanted, &SlurmPartition::name);
-        if (found == site.partitions.end()) {
-            std::vector<std::string> names;
-            std::ranges::transform(site.partitions, std::back_inserter(names), &SlurmPartition::name);
-            throw_unknown_name("partition", wanted, names);
-        }
-        return &*found;
+        return &require_partition(wanted, site);
     }
     const auto found = std::ranges::find(site.partitions, true, &SlurmPartition::is_default);
     return found != site.partitions.end() ? &*found : nullptr;
@@ -140,9 +135,18 @@ std::vector<SlurmPartition> parse_partitions(std::string_view answer) {
     return partitions;
 }
 
-SlurmSite survey_slurm_site(const std::string& user, const CommandRunner& run) {
+const SlurmPartition& require_partition(const std::string& name, const SlurmSite& site) {
+    const auto found = std::ranges::find(site.partitions, name, &SlurmPartition::name);
+    if (found == site.partitions.end()) {
+        std::vector<std::string> names;
+        std::ranges::transform(site.partitions, std::back_inserter(names), &SlurmPartition::name);
+        throw_unknown_name("partition", name, names);
+    }
+    return *found;
+}
+
+SlurmSite ask_slurm_partitions(const CommandRunner& run) {
     SlurmSite site;
-    const Seconds patience(20);
     const CommandResult nodes = run({"sinfo", "--noheader", "--format=%P|%a|%l|%D|%c|%G"}, patience);
     if (nodes.exit_code != 0) {
         site.problem = nodes.exit_code == 127   ? "there is no sinfo here"
@@ -151,6 +155,14 @@ SlurmSite survey_slurm_site(const std::string& user, const CommandRunner& run) {
         return site;
     }
     site.partitions = parse_partitions(nodes.output);
+    return site;
+}
+
+SlurmSite survey_slurm_site(const std::string& user, const CommandRunner& run) {
+    SlurmSite site = ask_slurm_partitions(run);
+    if (!site.problem.empty()) {
+        return site;
+    }
     site.mpi_types = ask_srun_mpi_types(run);
     const CommandResult account = run(
         {"sacctmgr", "--noheader", "--parsable2", "show", "user", user, "format=DefaultAccount"}, patience);

@@ -34,8 +34,13 @@ struct SlurmSite {
 // any other form are left out.
 std::vector<SlurmPartition> parse_partitions(std::string_view answer);
 
-// Never throws for a missing or silent Slurm; takes at most a minute.
+// Only `problem` and `partitions`. Never throws for a missing or silent Slurm.
+SlurmSite ask_slurm_partitions(const CommandRunner& run);
+// The same for all of it; takes at most a minute.
 SlurmSite survey_slurm_site(const std::string& user, const CommandRunner& run);
+
+// Throws Error(usage), "did you mean", if there is no such partition.
+const SlurmPartition& require_partition(const std::string& name, const SlurmSite& site);
 
 // The options with what the cluster decides filled in, and what is to be told about it.
 struct FittedOptions {

@@ -14,7 +14,6 @@
 #include <mastic/core/environment.hpp>
 #include <mastic/core/error.hpp>
 #include <mastic/core/host_name.hpp>
-#include <mastic/core/suggest.hpp>
 #include <mastic/job/batch/batch_command.hpp>
 #include <mastic/job/batch/slurm_site.hpp>
 #include <mastic/job/batch/shell_words.hpp>
@@ -149,18 +148,13 @@ job::BatchCall batch_call(const CommandContext& context) {
 }
 
 // Nothing would ever be idle in one that does not exist. Where Slurm is away, the rounds tell it.
-void require_partition(const std::string& name) {
+void require_pilot_partition(const std::string& name) {
     if (name.empty()) {
         return;
     }
-    const job::SlurmSite site = job::survey_slurm_site("", run_command);
-    if (!site.problem.empty()) {
-        return;
-    }
-    std::vector<std::string> names;
-    std::ranges::transform(site.partitions, std::back_inserter(names), &job::SlurmPartition::name);
-    if (std::ranges::find(names, name) == names.end()) {
-        throw_unknown_name("partition", name, names);
+    const job::SlurmSite site = job::ask_slurm_partitions(run_command);
+    if (site.problem.empty()) {
+        job::require_partition(name, site);
     }
 }
 
@@ -175,7 +169,7 @@ void refuse_second_manager(const StateDirectory& state) {
 }  // namespace
 
 int serve_command(const CommandContext& context) {
-    require_partition(context.options.serve.pilot.partition);
+    require_pilot_partition(context.options.serve.pilot.partition);
     if (context.options.slurm.submit && !context.invocation.dry_run) {
         refuse_second_manager(StateDirectory::create_or_open(context.invocation.positionals.at(0)));
     }

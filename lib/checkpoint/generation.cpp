@@ -83,7 +83,7 @@ std::vector<GenerationPath> find_generations(const fs::path& directory) {
         }
     }
     if (error && error != std::errc::no_such_file_or_directory) {
-        throw Error(ExitCode::io, "cannot read the directory " + directory.string() + ": " + error.message());
+        throw_file_error("read the directory", directory, error.value());
     }
     std::sort(generations.begin(), generations.end(), [](const GenerationPath& a, const GenerationPath& b) {
         return a.step != b.step ? a.step > b.step : a.status < b.status;

@@ -20,8 +20,8 @@ void make_directory(const fs::path& path) {
         sync_directory(path.parent_path());
     }
     if (error) {
-        throw Error(ExitCode::io, "cannot make the directory " + path.string() + ": " + error.message(),
-                    "choose a run directory that you may write to, on a disk with space");
+        throw_file_error("make the directory", path, error.value(),
+                         "choose a run directory that you may write to, on a disk with space");
     }
 }
 
@@ -29,8 +29,7 @@ void rename_directory(const fs::path& from, const fs::path& to) {
     std::error_code error;
     fs::rename(from, to, error);
     if (error) {
-        throw Error(ExitCode::io,
-                    "cannot rename " + from.string() + " to " + to.string() + ": " + error.message());
+        throw_file_error("rename " + from.string() + " to", to, error.value());
     }
 }
 
@@ -38,7 +37,7 @@ void remove_tree(const fs::path& path) {
     std::error_code error;
     fs::remove_all(path, error);
     if (error) {
-        throw Error(ExitCode::io, "cannot remove " + path.string() + ": " + error.message());
+        throw_file_error("remove", path, error.value());
     }
 }
 
@@ -52,7 +51,7 @@ void remove_if(const fs::path& directory, Unwanted unwanted) {
         }
     }
     if (error && error != std::errc::no_such_file_or_directory) {
-        throw Error(ExitCode::io, "cannot read the directory " + directory.string() + ": " + error.message());
+        throw_file_error("read the directory", directory, error.value());
     }
 }
 

@@ -1,20 +1,15 @@
 #include <mastic/colocation/file_lock.hpp>
 
 #include <cerrno>
-#include <system_error>
 
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 
-#include <mastic/core/error.hpp>
+#include <mastic/core/file.hpp>
 
 namespace mastic::colocation {
 namespace {
-
-[[noreturn]] void fail(const std::filesystem::path& path, int error) {
-    throw Error(ExitCode::io, "cannot lock " + path.string() + ": " + std::generic_category().message(error));
-}
 
 int retried_flock(int descriptor, int operation) {
     int result = 0;
@@ -32,13 +27,13 @@ std::optional<FileLock> FileLock::try_take(const std::filesystem::path& path, Mo
         if (errno == ENOENT) {
             return std::nullopt;
         }
-        fail(path, errno);
+        throw_file_error("lock", path, errno);
     }
     if (retried_flock(descriptor.get(), (mode == Mode::shared ? LOCK_SH : LOCK_EX) | LOCK_NB) != 0) {
         if (errno == EWOULDBLOCK) {
             return std::nullopt;
         }
-        fail(path, errno);
+        throw_file_error("lock", path, errno);
     }
     FileLock lock(path, std::move(descriptor));
     return lock.still_named() ? std::optional(std::move(lock)) : std::nullopt;
@@ -46,7 +41,7 @@ std::optional<FileLock> FileLock::try_take(const std::filesystem::path& path, Mo
 
 bool FileLock::wait_exclusive() {
     if (retried_flock(descriptor_.get(), LOCK_EX) != 0) {
-        fail(path_, errno);
+        throw_file_error("lock", path_, errno);
     }
     return still_named();
 }

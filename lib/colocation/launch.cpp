@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include <mastic/colocation/process.hpp>
+#include <mastic/core/argument_pointers.hpp>
 #include <mastic/core/error.hpp>
 
 namespace mastic::colocation {
@@ -115,13 +116,7 @@ void apply(const EnvironmentChange& change) {
 }
 
 void become_program(const fs::path& program, const std::vector<std::string>& words) {
-    std::vector<char*> arguments;
-    for (const std::string& word : words) {
-        arguments.push_back(const_cast<char*>(word.c_str()));
-    }
-    arguments.push_back(nullptr);
-    execvp(program.c_str(),
-           arguments.data());  // execvp, for scripts without a first line that names their shell
+    execvp(program.c_str(), argument_pointers(words).data());  // execvp, for scripts without a first line that names their shell
     throw Error(ExitCode::environment, "cannot start " + program.string() + ": " + reason(errno));
 }
 

@@ -104,8 +104,7 @@ std::vector<SessionDirectory> SessionDirectory::all(const Environment& environme
 
 void SessionDirectory::create() const {
     if (mkdir(path_.c_str(), 0700) != 0 && errno != EEXIST) {
-        throw Error(ExitCode::io,
-                    "cannot make " + path_.string() + ": " + std::generic_category().message(errno));
+        throw_file_error("make the directory", path_, errno);
     }
     exists();  // if it was just removed, the caller sees it when it takes the lock
 }

@@ -16,6 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <mastic/core/argument_pointers.hpp>
 #include <mastic/core/descriptor.hpp>
 #include <mastic/core/error.hpp>
 
@@ -77,11 +78,7 @@ class SpawnActions {
 
     // Returns 0 or errno.
     int spawn(pid_t& child, const std::vector<std::string>& argv) {
-        std::vector<char*> pointers;
-        for (const auto& argument : argv) {
-            pointers.push_back(const_cast<char*>(argument.c_str()));
-        }
-        pointers.push_back(nullptr);
+        const std::vector<char*> pointers = argument_pointers(argv);
         return posix_spawnp(&child, pointers[0], &files_, &attributes_, pointers.data(), environ);
     }
 

@@ -191,6 +191,9 @@ std::string human(Seconds span) {
     if (seconds < 0) {
         return std::string("-").append(human(-span));
     }
+    if (seconds == 0) {
+        return "0 s";  // mostly of whole seconds: no claim of microseconds
+    }
     if (seconds < 0.0009995) {
         return formatted("%.0f us", seconds * 1e6);
     }

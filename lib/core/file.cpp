@@ -169,6 +169,20 @@ void write_file_atomically(const fs::path& path, std::string_view content, unsig
     write_file_atomically(path, std::as_bytes(std::span(content.data(), content.size())), mode);
 }
 
+// By making a file, since only the file system knows (read-only mounts, access lists).
+void require_writable_place(const fs::path& named) {
+    const fs::path path = real_target(named);
+    if (std::error_code none; fs::is_directory(path, none)) {
+        throw_file_error("write", named, EISDIR);
+    }
+    const auto temporary = temporary_name(path);
+    const Descriptor file(open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+    if (!file.valid()) {
+        throw_file_error("write", named, errno);
+    }
+    unlink(temporary.c_str());
+}
+
 void sync_directory(const fs::path& directory) {
     const Descriptor opened(open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     // Some network file systems refuse to sync directories with EINVAL: their servers do it themselves.

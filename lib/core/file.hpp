@@ -28,6 +28,9 @@ void write_file_atomically(const std::filesystem::path& path, std::string_view c
 [[noreturn]] void throw_file_error(const std::string& action, const std::filesystem::path& path, int error_number,
                                    const std::string& hint = "");
 
+// For an output of long work, before it begins: throws Error(io) if no file could be made or replaced there.
+void require_writable_place(const std::filesystem::path& path);
+
 // Makes a rename or unlink in this directory durable.
 void sync_directory(const std::filesystem::path& directory);
 

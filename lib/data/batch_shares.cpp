@@ -144,13 +144,12 @@ Shares next_shares(std::span<const std::optional<StepCost>> measured, const Shar
     return rounded(bounded, batch, 1);
 }
 
-bool would_help(std::span<const StepCost> costs, const StepCost& newcomer, std::uint64_t global_batch,
-                double least_gain) {
+bool would_help(std::span<const StepCost> costs, const StepCost& newcomer, std::uint64_t batch_without, std::uint64_t batch_with) {
     std::vector<StepCost> all(costs.begin(), costs.end());
-    const Seconds without = step_time(all, balanced_shares(all, global_batch));
+    const Seconds without = step_time(all, balanced_shares(all, batch_without));
     all.push_back(newcomer);
-    return global_batch >= all.size() &&
-           step_time(all, balanced_shares(all, global_batch)) < without * (1 - least_gain);
+    return batch_with >= all.size() && step_time(all, balanced_shares(all, batch_with)) * static_cast<double>(batch_without) <
+                                           without * static_cast<double>(batch_with);
 }
 
 }  // namespace mastic::data

@@ -37,8 +37,8 @@ struct BalanceRules {
 Shares next_shares(std::span<const std::optional<StepCost>> measured, const Shares& present,
                    const BalanceRules& rules = {});
 
-// Does a step get faster with a newcomer of this cost, by `least_gain` at least? `costs`: of the present members.
-bool would_help(std::span<const StepCost> costs, const StepCost& newcomer, std::uint64_t global_batch,
-                double least_gain = 0.0);
+// Are more samples done in a time with a newcomer of this cost, and steps of `batch_with` samples instead of `batch_without`?
+// `costs`: of the present members.
+bool would_help(std::span<const StepCost> costs, const StepCost& newcomer, std::uint64_t batch_without, std::uint64_t batch_with);
 
 }  // namespace mastic::data

@@ -70,6 +70,14 @@ std::string end_time_field(const std::string& output, const std::string& job_id)
 
 }  // namespace
 
+std::optional<TimePoint> time_point_of(std::int64_t seconds) {
+    constexpr std::int64_t end_of_time = 9'000'000'000;  // in the year 2255; nanoseconds end in 2262
+    if (seconds <= 0 || seconds >= end_of_time) {
+        return std::nullopt;
+    }
+    return std::chrono::system_clock::from_time_t(seconds);
+}
+
 std::optional<TimePoint> parse_slurm_timestamp(std::string_view text) {
     const std::string copy(text);
     std::tm parts = {};
@@ -78,16 +86,17 @@ std::optional<TimePoint> parse_slurm_timestamp(std::string_view text) {
         return std::nullopt;
     }
     parts.tm_isdst = -1;
-    return std::chrono::system_clock::from_time_t(std::mktime(&parts));
+    return time_point_of(std::mktime(&parts));
 }
 
 EndTime find_end_time(const std::string& job_id, const Environment& environment, const CommandRunner& run,
                       Seconds timeout) {
     if (const auto stamp = environment("SLURM_JOB_END_TIME")) {
-        long long seconds = 0;
+        std::int64_t seconds = 0;
         const auto [stop, error] = std::from_chars(stamp->data(), stamp->data() + stamp->size(), seconds);
-        if (error == std::errc() && stop == stamp->data() + stamp->size() && seconds > 0) {
-            return {std::chrono::system_clock::from_time_t(seconds), "SLURM_JOB_END_TIME", true};
+        const auto at = time_point_of(seconds);
+        if (error == std::errc() && stop == stamp->data() + stamp->size() && at) {
+            return {at, "SLURM_JOB_END_TIME", true};
         }
     }
     if (job_id.empty()) {

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -30,6 +31,9 @@ EndTime find_end_time(const std::string& job_id, const Environment& environment,
 
 // The earlier of the job's end and the user's own limit (`job.time_limit`), counted from `start`. As well known as `end`.
 EndTime limit_end_time(const EndTime& end, TimePoint start, std::optional<Seconds> limit);
+
+// Seconds since 1970. Empty for a time that no job has: before that, or later than a TimePoint can hold.
+std::optional<TimePoint> time_point_of(std::int64_t seconds);
 
 // Slurm's time stamps, "2026-01-31T12:00:00" in local time. Empty for anything else.
 std::optional<TimePoint> parse_slurm_timestamp(std::string_view text);

@@ -2,13 +2,11 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 
 #include <fcntl.h>
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
-#include <mastic/core/error.hpp>
 #include <mastic/core/file.hpp>
 
 namespace mastic::job {
@@ -29,7 +27,7 @@ std::string json_text(const std::string& text) {
 FlightRecorder::FlightRecorder(const std::filesystem::path& file, int rank, std::string host)
     : file_(::open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644)) {
     if (!file_.valid()) {
-        throw Error(ExitCode::io, "cannot write " + file.string() + ": " + std::strerror(errno));
+        throw_file_error("write", file, errno);
     }
     moment_.rank = rank;
     moment_.host = std::move(host);

@@ -87,8 +87,8 @@ void check_space(const fs::path& path, Bytes needed, const std::string& what) {
     const Bytes available = free_space(path);
     if (available < needed) {
         throw Error(ExitCode::io,
-                    what + " need " + human(needed) + " in " + path.string() + ", but only " +
-                        human(available) + " are free there",
+                    "no room for " + what + " in " + path.string() + ": " + human(needed) + ", of which " + human(available) +
+                        " are free",
                     "free some space, or put the run directory on a larger file system");
     }
 }

@@ -35,6 +35,19 @@ bool at_time_limit(const SlurmJob& job) {
     }
 }
 
+// Flags that Slurm shows in place of RUNNING while a job goes on (squeue's manual, "JOB STATE CODES").
+bool goes_on(std::string_view state) {
+    return state == "RUNNING" || state == "CONFIGURING" || state == "RESIZING" || state == "SIGNALING" || state == "STOPPED" ||
+           state == "SUSPENDED";
+}
+
+// A preemption that suspends a job stays in its record when the job goes on. Slurm's times sort as text.
+bool is_preempted(const SlurmJob& job) {
+    const auto preempted = job.find("PreemptTime");
+    const auto suspended = job.find("SuspendTime");
+    return preempted != job.end() && (suspended == job.end() || suspended->second < preempted->second);
+}
+
 // Records are parted by empty lines.
 std::string_view record_in(std::string_view answer, std::string_view job_id) {
     const std::string begin = "JobId=" + std::string(job_id) + " ";
@@ -105,13 +118,13 @@ JobFate fate_of(const SlurmJob& job, int restarts) {
     if (counted != job.end() && std::atoi(counted->second.c_str()) > restarts) {
         return JobFate::requeued;
     }
-    if (state->second == "RUNNING") {
+    if (goes_on(state->second)) {
         return JobFate::running;
     }
     if (state->second == "NODE_FAIL") {
         return JobFate::node_fail;
     }
-    if (job.contains("PreemptTime")) {
+    if (is_preempted(job)) {
         return JobFate::preempted;
     }
     return at_time_limit(job) ? JobFate::timed_out : JobFate::cancelled;
@@ -119,7 +132,11 @@ JobFate fate_of(const SlurmJob& job, int restarts) {
 
 bool told_to_end(const SlurmJob& job, int restarts) {
     const JobFate fate = fate_of(job, restarts);
-    return job.contains("PreemptTime") || (fate != JobFate::running && fate != JobFate::unknown);
+    return is_preempted(job) || (fate != JobFate::running && fate != JobFate::unknown);
+}
+
+bool told_before_start(const JobContext& context, const CommandRunner& run, Seconds timeout) {
+    return told_to_end(ask_slurm_job(context.slurm_job_id, run, timeout), context.restart_count);
 }
 
 }  // namespace mastic::job

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include <mastic/core/command.hpp>
+#include <mastic/job/context.hpp>
 
 namespace mastic::job {
 
@@ -36,5 +37,10 @@ JobFate fate_of(const SlurmJob& job, int restarts);
 
 // Has Slurm told the job to end? Also true in the grace time before a preemption, in which the job is RUNNING.
 bool told_to_end(const SlurmJob& job, int restarts);
+
+// For a task that has just been started: was its job told to end before that? Where a partition or QOS has a GraceTime, the
+// SIGTERM of a preemption goes to the steps that there are, once; a step that starts a moment later never hears of it, and who
+// preempts waits until the grace time is over. False outside of Slurm, and if it gives no answer within `timeout`.
+bool told_before_start(const JobContext& context, const CommandRunner& run, Seconds timeout = Seconds(5));
 
 }  // namespace mastic::job

@@ -117,7 +117,7 @@ TEST(SecondsToString, ReadsBackExactly) {
 
 TEST(HumanSeconds, ChoosesTheUnit) {
     const std::vector<std::pair<double, std::string>> cases{
-        {0, "0 us"},
+        {0, "0 s"},
         {35e-6, "35 us"},
         {0.00123, "1.2 ms"},
         {0.82, "820 ms"},

@@ -96,11 +96,16 @@ TEST(BatchShares, WhoHasNotMeasuredCountsAsTheMean) {
 
 TEST(BatchShares, ANewcomerHelpsUnlessItStartsLaterThanTheOthersEnd) {
     const std::vector costs = {cost(0.1, 0.01), cost(0.1, 0.01)};  // 64: 0.42 s
-    EXPECT_TRUE(would_help(costs, cost(0.1, 0.01), 64));
-    EXPECT_TRUE(would_help(costs, cost(0.1, 0.1), 64));
-    EXPECT_FALSE(would_help(costs, cost(0.1, 0.1), 64, 0.05)) << "a little is not enough then";
-    EXPECT_FALSE(would_help(costs, cost(0.5, 0.001), 64));
-    EXPECT_FALSE(would_help(costs, cost(0.1, 0.01), 2)) << "no sample for it";
+    EXPECT_TRUE(would_help(costs, cost(0.1, 0.01), 64, 64));
+    EXPECT_TRUE(would_help(costs, cost(0.1, 0.1), 64, 64));
+    EXPECT_FALSE(would_help(costs, cost(0.5, 0.001), 64, 64));
+    EXPECT_FALSE(would_help(costs, cost(0.1, 0.01), 2, 2)) << "no sample for it";
+}
+
+TEST(BatchShares, ANewcomerThatBringsSamplesHelpsIfMoreAreDoneInATime) {
+    const std::vector costs = {cost(0.1, 0.01), cost(0.1, 0.01)};
+    EXPECT_TRUE(would_help(costs, cost(0.5, 0.01), 64, 96)) << "0.51 s at least, but 0.63 s would do";
+    EXPECT_FALSE(would_help(costs, cost(0.7, 0.01), 64, 96));
 }
 
 TEST(BatchShares, EqualSharesDifferByOne) {

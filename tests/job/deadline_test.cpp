@@ -101,6 +101,16 @@ TEST(EndTime, InTheEnvironmentWins) {
     EXPECT_TRUE(slurm.asked.empty());
 }
 
+TEST(EndTime, InTheEnvironmentThatNoJobHasIsAskedFor) {
+    for (const char* odd : {"99999999999999", "-5", "0"}) {
+        FakeSlurm slurm{{0, stamp(some_end), ""}, {}};
+        const Environment environment = [odd](const std::string& name) {
+            return name == "SLURM_JOB_END_TIME" ? std::optional<std::string>(odd) : std::nullopt;
+        };
+        EXPECT_EQ(find_end_time("42", environment, slurm.runner()).at, some_end) << odd;
+    }
+}
+
 TEST(EndTime, IsNotAskedForOutsideOfSlurm) {
     FakeSlurm slurm{{0, stamp(some_end), ""}, {}};
     EXPECT_EQ(find_end_time("", no_variables, slurm.runner()).at, std::nullopt);
@@ -134,7 +144,8 @@ TEST(EndTime, IsTheEarlierOfTheJobsAndTheUsersOwn) {
 TEST(SlurmTimestamp, IsReadWholeOrNotAtAll) {
     EXPECT_EQ(parse_slurm_timestamp(stamp(some_end)), some_end);
     for (const char* bad :
-         {"", "N/A", "Unknown", "2026-01-31", "2026-01-31T12:00:00 x", "2026-13-31T12:00:00"}) {
+         {"", "N/A", "Unknown", "2026-01-31", "2026-01-31T12:00:00 x", "2026-13-31T12:00:00",
+          "0005-12-31T12:00:00", "9999-01-31T12:00:00"}) {
         EXPECT_EQ(parse_slurm_timestamp(bad), std::nullopt) << bad;
     }
 }

@@ -71,8 +71,29 @@ TEST(JobFate, TellsWhetherTheJobWasToldToEnd) {
     EXPECT_FALSE(told(answer("RUNNING", "0", "00:00:30")));
     EXPECT_FALSE(told_to_end({}, 0));
     EXPECT_TRUE(told(answer("RUNNING", "0", "00:00:30", "2026-01-30T02:03:44")));
+    const std::string resumed = "   SuspendTime=2026-01-30T02:03:44 SecsPreSuspend=9\n";
+    EXPECT_FALSE(told(answer("RUNNING", "0", "00:00:30", "2026-01-30T02:03:44") + resumed)) << "by gang scheduling";
+    EXPECT_TRUE(told(answer("RUNNING", "0", "00:00:30", "2026-01-30T02:09:00") + resumed)) << "another one, later";
     EXPECT_TRUE(told(answer("COMPLETING", "0", "00:00:30")));
     EXPECT_TRUE(told(answer("PENDING", "1", "00:00:30")));
+}
+
+TEST(JobFate, TellsATaskWhatItsJobWasToldBeforeItStarted) {
+    JobContext task;
+    task.slurm_job_id = "6";
+    std::string said = answer("RUNNING", "0", "00:00:30", "2026-01-30T02:03:44");
+    const CommandRunner run = [&](const auto&, Seconds) { return CommandResult{0, said, ""}; };
+    EXPECT_TRUE(told_before_start(task, run));
+    said = answer("CONFIGURING", "0", "00:00:01");
+    EXPECT_FALSE(told_before_start(task, run));
+    said = answer("RUNNING", "1", "00:00:01");  // a second start
+    task.restart_count = 1;
+    EXPECT_FALSE(told_before_start(task, run));
+    const CommandRunner away = [](const auto&, Seconds) { return CommandResult{124, "", ""}; };
+    EXPECT_FALSE(told_before_start(task, away));
+    task.slurm_job_id.clear();
+    said = answer("RUNNING", "0", "00:00:30", "2026-01-30T02:03:44");
+    EXPECT_FALSE(told_before_start(task, run));
 }
 
 TEST(JobFate, KnowsANodeThatFailed) { EXPECT_EQ(fate(answer("NODE_FAIL", "0", "00:00:30")), JobFate::node_fail); }

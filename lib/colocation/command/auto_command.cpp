@@ -16,6 +16,7 @@
 #include <mastic/config/text.hpp>
 #include <mastic/core/command.hpp>
 #include <mastic/core/error.hpp>
+#include <mastic/core/own_program.hpp>
 #include <mastic/job/signals.hpp>
 
 namespace mastic::colocation {
@@ -82,7 +83,7 @@ class Search {
         const MpsOptions& options = context_.options;
         std::vector<std::string> all = start_words(shape_, ranks_per_device);
         all.insert(all.end(),
-                   {fs::read_symlink("/proc/self/exe").string(),
+                   {own_program().string(),
                     "--ranks-per-gpu=" + std::to_string(ranks_per_device), "--device=" + options.device,
                     "--mps=" + options.mps, "--thread-percentage=" + options.thread_percentage,
                     "--memory-limit=" + options.memory_limit,

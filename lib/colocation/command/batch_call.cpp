@@ -4,6 +4,7 @@
 #include <mastic/colocation/command/command_context.hpp>
 #include <mastic/colocation/launch.hpp>
 #include <mastic/core/error.hpp>
+#include <mastic/core/own_program.hpp>
 
 namespace mastic::colocation {
 namespace {
@@ -12,7 +13,7 @@ namespace fs = std::filesystem;
 
 // The script has this program's own directory in front of PATH.
 fs::path find_for_script(const std::string& program) {
-    const fs::path beside = fs::read_symlink("/proc/self/exe").parent_path() / program;
+    const fs::path beside = own_program().parent_path() / program;
     const bool is_word = program.find('/') == program.npos;
     return is_word && fs::is_regular_file(beside) ? beside : find_program(program);
 }

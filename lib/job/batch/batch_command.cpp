@@ -8,6 +8,7 @@
 
 #include <mastic/core/error.hpp>
 #include <mastic/core/file.hpp>
+#include <mastic/core/own_program.hpp>
 #include <mastic/job/batch/resubmission.hpp>
 #include <mastic/job/batch/shell_words.hpp>
 #include <mastic/job/batch/slurm_site.hpp>
@@ -38,7 +39,7 @@ std::string script_for(const BatchCall& call, const SlurmSite& site) {
     request.options.mpi = srun_mpi_of(call, site.mpi_types);
     request.sharing = call.sharing;
     request.arguments = call.arguments;
-    request.program_directory = fs::read_symlink("/proc/self/exe").parent_path().string();
+    request.program_directory = own_program().parent_path().string();
     request.working_directory = fs::current_path().string();
     request.notes = std::move(fitted.notes);
     return batch_script(request);

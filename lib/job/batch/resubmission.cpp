@@ -233,7 +233,12 @@ std::string submit(const std::vector<std::string>& sbatch, const CommandRunner& 
         throw Error(ExitCode::environment, "sbatch failed: " + said, "by hand: " + shell_text(sbatch));
     }
     // --parsable: "ID" or "ID;CLUSTER".
-    return result.output.substr(0, result.output.find_first_of(";\n"));
+    const std::string id = result.output.substr(0, result.output.find_first_of(";\n"));
+    if (id.empty() || id.find_first_not_of("0123456789") != id.npos) {
+        throw Error(ExitCode::environment, "sbatch gives no number of a job, but '" + id.substr(0, 80) + "'",
+                    "by hand: " + shell_text(sbatch));
+    }
+    return id;
 }
 
 }  // namespace mastic::job

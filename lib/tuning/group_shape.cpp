@@ -32,6 +32,8 @@ double distance(const GroupShape& a, const GroupShape& b) {
 
 }  // namespace
 
+GroupShape shape_of(int ranks, int nodes) { return {nodes, (ranks + nodes - 1) / nodes}; }
+
 std::string to_string(const GroupShape& shape) {
     return plural(shape.nodes, "node") + " x " + plural(shape.ranks_per_node, "rank");
 }

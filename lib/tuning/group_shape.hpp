@@ -15,6 +15,8 @@ struct GroupShape {
     int ranks() const { return nodes * ranks_per_node; }
     auto operator<=>(const GroupShape&) const = default;
 };
+// Of a group whose ranks need not be the same number on each node: as many as on the fullest one, if they are spread evenly.
+GroupShape shape_of(int ranks, int nodes);
 std::string to_string(const GroupShape& shape);  // "2 nodes x 4 ranks"
 
 // 1, 2, 4, ... and `most`, for nodes and for ranks per node; the largest first, those of one rank left out.

@@ -9,7 +9,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;  // MPICH takes the first rule that fits
 
-constexpr MpichAlgorithm table[] = {
+constexpr MpichAlgorithm known_algorithms[] = {
     {"auto", 0, nullptr},
     {"recursive_doubling", 3, "MPIR_Allreduce_intra_recursive_doubling"},
     {"reduce_scatter_allgather", 4, "MPIR_Allreduce_intra_reduce_scatter_allgather"},
@@ -42,7 +42,7 @@ Json rule(const MpichAlgorithm& algorithm, const Json& builtin) {
 }  // namespace
 
 std::span<const MpichAlgorithm> mpich_algorithms() {
-    return table;
+    return known_algorithms;
 }
 
 std::string mpich_selection(std::string_view builtin, std::span<const MpichRow> rows) {

@@ -78,7 +78,7 @@ const CollectiveResult* ShapeResult::find(Collective collective, Wire wire, comm
     return found == collectives.end() ? nullptr : &*found;
 }
 
-TuningTable TuningTable::load(const std::filesystem::path& path) {
+std::string table_text_of(const std::filesystem::path& path) {
     constexpr std::uintmax_t largest = 64u << 20;
     std::error_code error;
     if (std::filesystem::file_size(path, error) > largest && !error) {
@@ -86,8 +86,10 @@ TuningTable TuningTable::load(const std::filesystem::path& path) {
                     path.string() + " is larger than " + human(Bytes{largest}) + ": that is no tuning table",
                     "name the tuning.json that mastic-tune run wrote");
     }
-    return parse(read_text_file(path), path.string());
+    return read_text_file(path);
 }
+
+TuningTable TuningTable::load(const std::filesystem::path& path) { return parse(table_text_of(path), path.string()); }
 
 void TuningTable::save(const std::filesystem::path& path) const {
     write_file_atomically(path, to_json());

@@ -100,6 +100,9 @@ struct TuningTable {
     bool operator==(const TuningTable&) const = default;
 };
 
+// Of the file. Throws Error(io); Error(data) if it is far too large to be a table.
+std::string table_text_of(const std::filesystem::path& path);
+
 // The measured shape as a map.
 comm::SelectionMap selection_of(const ShapeResult& result, comm::Wire wire);
 

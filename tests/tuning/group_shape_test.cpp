@@ -9,6 +9,12 @@ namespace {
 using testing::ElementsAre;
 using testing::Optional;
 
+TEST(GroupShape, OfRanksThatAreSpreadEvenly) {
+    EXPECT_EQ(shape_of(8, 2), (GroupShape{2, 4}));
+    EXPECT_EQ(shape_of(7, 2), (GroupShape{2, 4}));
+    EXPECT_EQ(shape_of(1, 1), (GroupShape{1, 1}));
+}
+
 TEST(ShapesWithin, ArePowersOfTwoAndTheWholeAllocation) {
     EXPECT_THAT(shapes_within({3, 2}), ElementsAre(GroupShape{3, 2}, GroupShape{2, 2}, GroupShape{3, 1},
                                                    GroupShape{2, 1}, GroupShape{1, 2}));

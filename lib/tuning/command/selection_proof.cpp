@@ -3,6 +3,7 @@
 #include <mastic/core/command.hpp>
 #include <mastic/core/error.hpp>
 #include <mastic/core/file.hpp>
+#include <mastic/core/own_program.hpp>
 #include <mastic/tuning/mpich_selection.hpp>
 
 namespace mastic::tuning {
@@ -10,7 +11,7 @@ namespace {
 
 // Without the launcher's variables the process is an MPI world of its own.
 CommandResult probe_with(const std::filesystem::path& file) {
-    const std::string program = std::filesystem::read_symlink("/proc/self/exe");
+    const std::string program = own_program();
     return mastic::run_command({"env",
                         "-u",
                         "PMI_RANK",

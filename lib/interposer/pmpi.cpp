@@ -1,4 +1,4 @@
-#include <mastic/comm/interposer/pmpi.hpp>
+#include <mastic/interposer/pmpi.hpp>
 
 #include <cstdio>
 #include <cstdlib>
@@ -8,7 +8,7 @@
 
 #include <mastic/core/error.hpp>
 
-namespace mastic::comm::interposer {
+namespace mastic::interposer {
 
 namespace {
 
@@ -98,4 +98,4 @@ void check(int code, const char* call) {
     throw Error(ExitCode::collective, std::string(call) + " failed: " + text);
 }
 
-}  // namespace mastic::comm::interposer
+}  // namespace mastic::interposer

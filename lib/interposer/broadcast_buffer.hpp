@@ -6,7 +6,7 @@
 
 #include <mpi.h>
 
-namespace mastic::comm::interposer {
+namespace mastic::interposer {
 
 class BroadcastBuffer {
   public:
@@ -50,4 +50,4 @@ class PackedBytes {
     std::byte* data_;
 };
 
-}  // namespace mastic::comm::interposer
+}  // namespace mastic::interposer

@@ -7,7 +7,7 @@
 
 #include <mpi.h>
 
-namespace mastic::comm::interposer {
+namespace mastic::interposer {
 
 struct Pmpi {
     decltype(&::PMPI_Allgather) allgather;
@@ -50,4 +50,4 @@ const Pmpi& pmpi();
 // Throws Error(collective) with MPI's text.
 void check(int code, const char* call);
 
-}  // namespace mastic::comm::interposer
+}  // namespace mastic::interposer

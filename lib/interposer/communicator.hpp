@@ -15,11 +15,11 @@
 
 #include <mastic/comm/collective/setup.hpp>
 #include <mastic/comm/drive.hpp>
-#include <mastic/comm/interposer/mpi_progress.hpp>
-#include <mastic/comm/interposer/report.hpp>
-#include <mastic/comm/interposer/reserved_descriptors.hpp>
+#include <mastic/interposer/mpi_progress.hpp>
+#include <mastic/interposer/report.hpp>
+#include <mastic/interposer/reserved_descriptors.hpp>
 
-namespace mastic::comm::interposer {
+namespace mastic::interposer {
 
 class Communicator {
   public:
@@ -35,16 +35,16 @@ class Communicator {
     bool inter() const { return inter_; }
 
     struct Decision {
-        const Choice* choice = nullptr;  // null: to MPI
-        Reason reason = Reason::none;    // why
+        const comm::Choice* choice = nullptr;  // null: to MPI
+        Reason reason = Reason::none;          // why
     };
     // Collective. May set up the transports, and may find that there are none.
-    Decision decide(Collective collective, std::size_t bytes);
+    Decision decide(comm::Collective collective, std::size_t bytes);
 
     // Valid after a decision for mastic.
-    Collectives& collectives() { return *engine_->setup.collectives; }
+    comm::Collectives& collectives() { return *engine_->setup.collectives; }
     // Runs the operation in this thread. Throws what it throws.
-    void run(std::unique_ptr<Operation> operation);
+    void run(std::unique_ptr<comm::Operation> operation);
     // After a failure the ranks no longer agree where they are. Says `what`, calls the error handler of the communicator
     // and returns its code, now and in every later call.
     int fail(const char* what = "");
@@ -56,10 +56,10 @@ class Communicator {
         explicit Engine(int most_descriptors) : descriptors(most_descriptors) {}
 
         ReservedDescriptors descriptors;
-        EventLoop loop;
-        CollectiveSetup setup;
+        comm::EventLoop loop;
+        comm::CollectiveSetup setup;
         MpiProgress progress;
-        DriveOptions drive;
+        comm::DriveOptions drive;
     };
 
     std::unique_ptr<Engine> set_up();
@@ -75,4 +75,4 @@ class Communicator {
     std::unique_ptr<Engine> engine_;
 };
 
-}  // namespace mastic::comm::interposer
+}  // namespace mastic::interposer

@@ -1,7 +1,7 @@
 // Descriptors are the program's: all communicators together open a quarter of what the process may open, at most.
 #pragma once
 
-namespace mastic::comm::interposer {
+namespace mastic::interposer {
 
 // Thread-safe.
 class ReservedDescriptors {
@@ -16,4 +16,4 @@ class ReservedDescriptors {
     int count_;
 };
 
-}  // namespace mastic::comm::interposer
+}  // namespace mastic::interposer

@@ -1,8 +1,8 @@
-#include <mastic/comm/interposer/mpi_progress.hpp>
+#include <mastic/interposer/mpi_progress.hpp>
 
-#include <mastic/comm/interposer/pmpi.hpp>
+#include <mastic/interposer/pmpi.hpp>
 
-namespace mastic::comm::interposer {
+namespace mastic::interposer {
 
 namespace {
 
@@ -36,4 +36,4 @@ void MpiProgress::advance() {
     pmpi().request_get_status(request_, &complete, MPI_STATUS_IGNORE);
 }
 
-}  // namespace mastic::comm::interposer
+}  // namespace mastic::interposer

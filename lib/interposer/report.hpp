@@ -10,7 +10,7 @@
 
 #include <mastic/core/duration.hpp>
 
-namespace mastic::comm::interposer {
+namespace mastic::interposer {
 
 enum class Function { allreduce, bcast, reduce_scatter, reduce_scatter_block };
 const char* to_string(Function function);  // "MPI_Allreduce"
@@ -58,4 +58,4 @@ Report& report();  // of this process
 // On rank 0, once, if it is asked for. MPI is still there.
 void print_report();
 
-}  // namespace mastic::comm::interposer
+}  // namespace mastic::interposer

@@ -8,7 +8,7 @@
 
 #include <mastic/comm/group.hpp>
 
-namespace mastic::comm::interposer {
+namespace mastic::interposer {
 
 struct Element {
     DataType type;
@@ -21,6 +21,6 @@ std::optional<std::size_t> size_of_built_in(MPI_Datatype type);
 // Nothing: mastic does not reduce this with the result that MPI prescribes. Unsigned integers add as signed ones do; their
 // minimum and maximum need uint8. Complex numbers add only.
 std::optional<Element> find_element(MPI_Datatype type, MPI_Op op);
-std::optional<ReduceOp> find_op(MPI_Op op);
+std::optional<comm::ReduceOp> find_op(MPI_Op op);
 
-}  // namespace mastic::comm::interposer
+}  // namespace mastic::interposer

@@ -1,10 +1,12 @@
-#include <mastic/comm/interposer/settings.hpp>
+#include <mastic/interposer/settings.hpp>
 
 #include <algorithm>
 
 #include <mastic/core/error.hpp>
 
-namespace mastic::comm::interposer {
+namespace mastic::interposer {
+
+using namespace comm;
 
 namespace {
 
@@ -32,6 +34,7 @@ Settings read_settings(const Environment& environment) {
     const std::string report = environment("MASTIC_PMPI_REPORT").value_or("");
     settings.report = !report.empty() && report != "0";
     settings.network = environment("MASTIC_PMPI_NETWORK").value_or("auto");
+    settings.tuning = environment("MASTIC_PMPI_TUNING").value_or("");
     const std::string transport = environment("MASTIC_PMPI_TRANSPORT").value_or("auto");
     try {
         settings.transport = parse_transport(transport);
@@ -65,4 +68,19 @@ SelectionMap select_calls(const Topology& topology, TransportKind transport, boo
     return SelectionMap(std::move(rows));
 }
 
-}  // namespace mastic::comm::interposer
+SelectionMap select_tuned(const SelectionMap& table, const Topology& topology) {
+    std::vector<SelectionRow> rows;
+    for (SelectionRow row : table.rows()) {
+        if (row.memory != MemoryKind::host) {
+            continue;
+        }
+        const bool shm_over_nodes = row.choice.transport == TransportKind::shm && topology.nodes() > 1;
+        if (row.choice.transport == TransportKind::mpi || shm_over_nodes) {
+            row.choice = to_mpi();
+        }
+        rows.push_back(std::move(row));
+    }
+    return SelectionMap(std::move(rows));
+}
+
+}  // namespace mastic::interposer

@@ -1,4 +1,4 @@
-#include <mastic/comm/interposer/exchange_group.hpp>
+#include <mastic/interposer/exchange_group.hpp>
 
 #include <fstream>
 #include <map>
@@ -7,12 +7,14 @@
 
 #include <sys/stat.h>
 
-#include <mastic/comm/interposer/pmpi.hpp>
+#include <mastic/interposer/pmpi.hpp>
 #include <mastic/core/checked_cast.hpp>
 #include <mastic/core/error.hpp>
 #include <mastic/core/host_name.hpp>
 
-namespace mastic::comm::interposer {
+namespace mastic::interposer {
+
+using namespace comm;
 
 namespace {
 
@@ -101,4 +103,4 @@ Topology find_topology(Group& exchange) {
     return Topology(node_of_rank, exchange.rank());
 }
 
-}  // namespace mastic::comm::interposer
+}  // namespace mastic::interposer

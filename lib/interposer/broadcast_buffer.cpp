@@ -1,9 +1,9 @@
-#include <mastic/comm/interposer/broadcast_buffer.hpp>
+#include <mastic/interposer/broadcast_buffer.hpp>
 
-#include <mastic/comm/interposer/element.hpp>
-#include <mastic/comm/interposer/pmpi.hpp>
+#include <mastic/interposer/element.hpp>
+#include <mastic/interposer/pmpi.hpp>
 
-namespace mastic::comm::interposer {
+namespace mastic::interposer {
 
 namespace {
 
@@ -91,4 +91,4 @@ int PackedBytes::with_buffer(const Use& use) const {
     return code;
 }
 
-}  // namespace mastic::comm::interposer
+}  // namespace mastic::interposer

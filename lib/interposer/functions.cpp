@@ -9,14 +9,16 @@
 
 #include <mpi.h>
 
-#include <mastic/comm/interposer/broadcast_buffer.hpp>
-#include <mastic/comm/interposer/communicator.hpp>
-#include <mastic/comm/interposer/element.hpp>
-#include <mastic/comm/interposer/pmpi.hpp>
-#include <mastic/comm/interposer/report.hpp>
-#include <mastic/comm/interposer/settings.hpp>
+#include <mastic/interposer/broadcast_buffer.hpp>
+#include <mastic/interposer/communicator.hpp>
+#include <mastic/interposer/element.hpp>
+#include <mastic/interposer/pmpi.hpp>
+#include <mastic/interposer/report.hpp>
+#include <mastic/interposer/settings.hpp>
 
-namespace mastic::comm::interposer {
+namespace mastic::interposer {
+
+using namespace comm;
 
 namespace {
 
@@ -191,9 +193,9 @@ Verdict judge_parts(const void* send, const void* receive, const int* counts, MP
 
 }  // namespace
 
-}  // namespace mastic::comm::interposer
+}  // namespace mastic::interposer
 
-namespace interposer = mastic::comm::interposer;
+namespace interposer = mastic::interposer;
 using interposer::Communicator;
 using interposer::Function;
 using interposer::pmpi;

@@ -1,5 +1,7 @@
-#include <mastic/comm/interposer/communicator.hpp>
+#include <mastic/interposer/communicator.hpp>
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <cstdio>
@@ -10,13 +12,17 @@
 #include <sched.h>
 
 #include <mastic/comm/collective/fabric.hpp>
-#include <mastic/comm/interposer/exchange_group.hpp>
-#include <mastic/comm/interposer/pmpi.hpp>
-#include <mastic/comm/interposer/settings.hpp>
 #include <mastic/comm/together.hpp>
+#include <mastic/core/agreed_error.hpp>
 #include <mastic/core/error.hpp>
+#include <mastic/interposer/exchange_group.hpp>
+#include <mastic/interposer/pmpi.hpp>
+#include <mastic/interposer/settings.hpp>
+#include <mastic/tuning/agreed_table.hpp>
 
-namespace mastic::comm::interposer {
+namespace mastic::interposer {
+
+using namespace comm;
 
 namespace {
 
@@ -67,6 +73,11 @@ double find_cores_per_rank(Group& exchange, const Topology& topology) {
     return static_cast<double>(CPU_COUNT(&all)) / topology.local_size();
 }
 
+bool goes_by(const SelectionMap& selection, TransportKind transport) {
+    return std::ranges::any_of(selection.rows(),
+                               [transport](const SelectionRow& row) { return row.choice.transport == transport; });
+}
+
 TransportKind choose_transport(Group& exchange, const Topology& topology) {
     if (settings().transport != TransportKind::automatic) {
         return settings().transport;
@@ -83,13 +94,31 @@ void say(const std::string& what) {
     std::fprintf(stderr, "mastic-pmpi: %s\n", what.c_str());
 }
 
-// One warning a program.
-void warn_once(const std::string& what) {
-    static std::atomic<bool> warned{false};
+enum class Warning { setting, tuning, transport };
+
+// One of a kind a program.
+void warn_once(Warning kind, const std::string& what) {
+    static std::array<std::atomic<bool>, 3> warned_of{};
+    std::atomic<bool>& warned = warned_of[static_cast<std::size_t>(kind)];
     int rank = 0;
     pmpi().comm_rank(MPI_COMM_WORLD, &rank);
     if (rank == 0 && !warned.exchange(true)) {
         say(what);
+    }
+}
+
+// Collective. Null: there is no table, or none for this machine and communicator, which is said once.
+std::shared_ptr<const SelectionMap> find_tuning(Group& exchange, const Topology& topology) {
+    if (settings().tuning.empty() || settings().transport != TransportKind::automatic) {
+        return nullptr;
+    }
+    try {
+        const tuning::TunedSelection tuned =
+            tuning::agreed_selection(exchange, settings().tuning, tuning::shape_of(topology.size(), topology.nodes()));
+        return tuned.selection ? std::make_shared<SelectionMap>(select_tuned(*tuned.selection, topology)) : nullptr;
+    } catch (const AgreedError& error) {
+        warn_once(Warning::tuning, std::string("MASTIC_PMPI_TUNING: ") + error.what() + ": goes on with what is built in");
+        return nullptr;
     }
 }
 
@@ -142,14 +171,14 @@ Communicator::Decision Communicator::decide(Collective collective, std::size_t b
 std::unique_ptr<Communicator::Engine> Communicator::set_up() {
     if (settings().transport == TransportKind::native) {
         if (!settings().complaint.empty()) {
-            warn_once(settings().complaint);
+            warn_once(Warning::setting, settings().complaint);
         }
         return nullptr;
     }
     try {
         return make_engine();
     } catch (const std::exception& error) {
-        warn_once(std::string("left to MPI, since there is no transport: ") + error.what());
+        warn_once(Warning::transport, std::string("left to MPI, since there is no transport: ") + error.what());
         return nullptr;
     }
 }
@@ -158,7 +187,8 @@ std::unique_ptr<Communicator::Engine> Communicator::make_engine() {
     const std::unique_ptr<Group> exchange = make_exchange_group(comm_);
     const Topology topology = find_topology(*exchange);
     const double cores_per_rank = find_cores_per_rank(*exchange, topology);
-    const TransportKind transport = choose_transport(*exchange, topology);
+    const std::shared_ptr<const SelectionMap> tuned = find_tuning(*exchange, topology);
+    const TransportKind transport = tuned ? TransportKind::automatic : choose_transport(*exchange, topology);
     if (transport == TransportKind::native) {
         return nullptr;
     }
@@ -172,11 +202,15 @@ std::unique_ptr<Communicator::Engine> Communicator::make_engine() {
                              .loop = engine->loop,
                              .allocates = false};
     engine->setup =
-        set_up_collectives(source, topology, {.transport = transport, .network = settings().network});
-    engine->setup.selection =
-        select_calls(topology, transport, settings().transport != TransportKind::automatic);
+        set_up_collectives(source, topology, {.transport = transport, .network = settings().network, .selection = tuned});
+    if (!engine->setup.collectives) {
+        return nullptr;  // the table leaves everything to MPI
+    }
+    if (!tuned) {
+        engine->setup.selection = select_calls(topology, transport, settings().transport != TransportKind::automatic);
+    }
     engine->drive = {.policy = cores_per_rank >= 1 ? PollPolicy::spin : PollPolicy::yield,
-                     .sockets = transport == TransportKind::tcp,
+                     .sockets = goes_by(engine->setup.selection, TransportKind::tcp),
                      .meanwhile = [made = engine.get()] { made->progress.advance(); }};
     return engine;
 }
@@ -194,4 +228,4 @@ int Communicator::fail(const char* what) {
     return MPI_ERR_OTHER;
 }
 
-}  // namespace mastic::comm::interposer
+}  // namespace mastic::interposer

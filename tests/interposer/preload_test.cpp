@@ -1,12 +1,18 @@
 // Foreign programs with the interposer and without: the same output, to the last bit.
+#include <filesystem>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <mastic/core/command.hpp>
+#include <mastic/core/file.hpp>
+#include <mastic/tuning/table.hpp>
+
+#include "support/temp_dir.hpp"
 
 namespace mastic::comm {
 namespace {
@@ -119,6 +125,58 @@ TEST(PreloadOnce, WhereNoTransportCanBeMadeOneWarningIsAll) {
     EXPECT_EQ(said.find("left to MPI, since"), said.rfind("left to MPI, since"));
     EXPECT_THAT(said, HasSubstr("MPI: no transport"));
     EXPECT_THAT(said, Not(HasSubstr("tcp ring")));
+}
+
+// One size of a collective in a tuning table.
+tuning::CollectiveResult rows_of(Collective collective, TransportKind transport, const std::string& algorithm) {
+    tuning::CollectiveResult result{.collective = collective, .sizes = {{Bytes{1 << 20}, Bytes{1 << 20}, {}}}};
+    result.sizes[0].candidates = {{.choice = {.transport = transport, .algorithm = algorithm},
+                                   .verdict = tuning::Verdict::chosen,
+                                   .timing = {100, 90, 110, 5}}};
+    return result;
+}
+
+// As nothing that is built in would choose.
+tuning::TuningTable odd_table(int ranks) {
+    tuning::TuningTable table;
+    table.machine = tuning::this_machine("");
+    table.created = "2025-01-31T12:00:00Z";
+    table.shapes = {{{1, ranks},
+                     {rows_of(Collective::allreduce, TransportKind::tcp, "ring"),
+                      rows_of(Collective::broadcast, TransportKind::shm, "chain"),
+                      rows_of(Collective::reduce_scatter, TransportKind::mpi, "ring")}}};
+    return table;
+}
+
+Variables tuned_by(const std::filesystem::path& table) {
+    Variables variables = with("auto");
+    variables["MASTIC_PMPI_TUNING"] = table.string();
+    return variables;
+}
+
+TEST(PreloadTuning, ChoosesByTheTable) {
+    const test::TempDir dir;
+    odd_table(2).save(dir / "tuning.json");
+    const std::string reductions = compare(2, tuned_by(dir / "tuning.json"), "reductions");
+    EXPECT_THAT(reductions, HasSubstr("MPI_Allreduce             tcp ring"));
+    EXPECT_THAT(reductions, Not(HasSubstr("shm auto")));
+    EXPECT_THAT(reductions, Not(testing::ContainsRegex("MPI_Reduce_scatter(_block)? +(tcp|shm)"))) << "our messages are no way here";
+    EXPECT_THAT(compare(2, tuned_by(dir / "tuning.json"), "broadcasts"), HasSubstr("MPI_Bcast                 shm chain"));
+}
+
+TEST(PreloadTuning, ATableThatCannotBeUsedIsSaidOnceAndTheRestGoesOn) {
+    const test::TempDir dir;
+    tuning::TuningTable other = odd_table(2);
+    other.machine.cores += 1;
+    other.save(dir / "other.json");
+    write_file_atomically(dir / "torn.json", R"({"format": 1, "machine)");
+    for (const auto& [file, why] : {std::pair("other.json", "other hardware"), {"torn.json", "torn.json"}, {"none.json", "none.json"}}) {
+        const std::string said = compare(2, tuned_by(dir / file), "reductions");
+        EXPECT_THAT(said, HasSubstr("mastic-pmpi: MASTIC_PMPI_TUNING: "));
+        EXPECT_THAT(said, HasSubstr(why));
+        EXPECT_EQ(said.find("MASTIC_PMPI_TUNING"), said.rfind("MASTIC_PMPI_TUNING"));
+        EXPECT_THAT(said, HasSubstr("shm auto")) << file;
+    }
 }
 
 TEST(PreloadOnce, WithoutTheWishThereIsNoReport) {

@@ -1,14 +1,14 @@
-#include <mastic/comm/interposer/report.hpp>
+#include <mastic/interposer/report.hpp>
 
 #include <atomic>
 #include <cstdio>
 #include <utility>
 
-#include <mastic/comm/interposer/pmpi.hpp>
-#include <mastic/comm/interposer/settings.hpp>
+#include <mastic/interposer/pmpi.hpp>
+#include <mastic/interposer/settings.hpp>
 #include <mastic/core/bytes.hpp>
 
-namespace mastic::comm::interposer {
+namespace mastic::interposer {
 
 const char* to_string(Function function) {
     constexpr const char* names[] = {"MPI_Allreduce", "MPI_Bcast", "MPI_Reduce_scatter",
@@ -102,4 +102,4 @@ void print_report() {
     }
 }
 
-}  // namespace mastic::comm::interposer
+}  // namespace mastic::interposer

@@ -1,4 +1,4 @@
-#include <mastic/comm/interposer/reserved_descriptors.hpp>
+#include <mastic/interposer/reserved_descriptors.hpp>
 
 #include <atomic>
 
@@ -6,7 +6,7 @@
 
 #include <mastic/core/error.hpp>
 
-namespace mastic::comm::interposer {
+namespace mastic::interposer {
 
 namespace {
 
@@ -29,4 +29,4 @@ ReservedDescriptors::~ReservedDescriptors() {
     reserved -= count_;
 }
 
-}  // namespace mastic::comm::interposer
+}  // namespace mastic::interposer

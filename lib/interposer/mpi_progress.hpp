@@ -4,7 +4,7 @@
 
 #include <mpi.h>
 
-namespace mastic::comm::interposer {
+namespace mastic::interposer {
 
 class MpiProgress {
   public:
@@ -20,4 +20,4 @@ class MpiProgress {
     MPI_Request request_ = MPI_REQUEST_NULL;
 };
 
-}  // namespace mastic::comm::interposer
+}  // namespace mastic::interposer

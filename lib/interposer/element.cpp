@@ -1,12 +1,14 @@
-#include <mastic/comm/interposer/element.hpp>
+#include <mastic/interposer/element.hpp>
 
 #include <algorithm>
 #include <array>
 #include <vector>
 
-#include <mastic/comm/interposer/pmpi.hpp>
+#include <mastic/interposer/pmpi.hpp>
 
-namespace mastic::comm::interposer {
+namespace mastic::interposer {
+
+using namespace comm;
 
 namespace {
 
@@ -159,4 +161,4 @@ std::optional<Element> find_element(MPI_Datatype type, MPI_Op op) {
     return Element{*data_type, entry->kind == Kind::complex ? std::size_t{2} : std::size_t{1}};
 }
 
-}  // namespace mastic::comm::interposer
+}  // namespace mastic::interposer

@@ -60,7 +60,7 @@ void BulkServer::run(Descriptor connection, std::string request) {
     try {
         TimedSocket socket(std::move(connection), client_silence, [this] { return stopping_.load(); });
         std::vector<std::byte> chunk(chunk_bytes);
-        for (;;) {
+        while (!stopping_) {  // one that asks again at once would be answered for ever
             const BulkRequest wanted = decode_request(request);
             member = wanted.member;
             const BulkAnswer answer = log_.answer(wanted, long_poll);

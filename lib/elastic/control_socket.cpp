@@ -12,7 +12,6 @@
 #include <unistd.h>
 #include <nlohmann/json.hpp>
 
-#include <mastic/core/error.hpp>
 #include <mastic/core/file.hpp>
 
 namespace mastic::elastic {
@@ -22,8 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 
 [[noreturn]] void fail(const fs::path& path) {
-    throw Error(ExitCode::io,
-                "cannot make the control socket " + path.string() + ": " + std::strerror(errno));
+    throw_file_error("make the control socket", path, errno);
 }
 
 Descriptor listen_at(const fs::path& path) {

@@ -4,7 +4,6 @@
 #include <cerrno>
 #include <charconv>
 #include <chrono>
-#include <cstring>
 #include <string>
 #include <thread>
 
@@ -13,7 +12,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <mastic/core/error.hpp>
 #include <mastic/core/file.hpp>
 #include <mastic/elastic/secret.hpp>
 
@@ -24,9 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 
 [[noreturn]] void fail(const char* action, const fs::path& path) {
-    throw Error(ExitCode::io,
-                std::string("cannot ") + action + " " + path.string() + ": " + std::strerror(errno),
-                "the run directory must be on a file system that all members can write to");
+    throw_file_error(action, path, errno, "the run directory must be on a file system that all members can write to");
 }
 
 void make_private(const fs::path& directory) {
@@ -45,17 +41,22 @@ GenerationId id_of(const fs::path& file) {
     return file.extension() == ".json" && end.ptr == name.data() + name.size() ? id : 0;
 }
 
+Descriptor open_lock(const fs::path& file) {
+    Descriptor descriptor(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+    if (!descriptor.valid()) {
+        fail("open", file);
+    }
+    return descriptor;
+}
+
 }  // namespace
 
 DirectoryStore::DirectoryStore(const fs::path& elastic_directory)
     : directory_(elastic_directory / "generations") {
     make_private(elastic_directory);
     make_private(directory_);
-    const fs::path lock = elastic_directory / "alive";
-    alive_ = Descriptor(::open(lock.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
-    if (!alive_.valid()) {
-        fail("open", lock);
-    }
+    alive_ = open_lock(elastic_directory / "alive");
+    founding_ = open_lock(elastic_directory / "founding");
 }
 
 fs::path DirectoryStore::file_of(GenerationId id) const {
@@ -100,8 +101,22 @@ bool DirectoryStore::commit(const Generation& generation) {
 }
 
 bool DirectoryStore::nobody_is_alive() {
-    return ::flock(alive_.get(), LOCK_EX | LOCK_NB) == 0;
+    const bool nobody = ::flock(alive_.get(), LOCK_EX | LOCK_NB) == 0;
+    if (nobody) {
+        ::flock(alive_.get(), LOCK_UN);
+    }
+    return nobody;
 }
+
+bool DirectoryStore::take_turn_to_found() {
+    const bool taken = ::flock(founding_.get(), LOCK_EX | LOCK_NB) == 0;
+    if (!taken && errno != EWOULDBLOCK) {
+        fail("lock the file 'founding' next to", directory_);
+    }
+    return taken;
+}
+
+void DirectoryStore::end_turn_to_found() { ::flock(founding_.get(), LOCK_UN); }
 
 void DirectoryStore::declare_alive() {
     // Somebody may be looking at this moment whether nobody is alive.

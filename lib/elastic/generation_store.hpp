@@ -32,14 +32,18 @@ class DirectoryStore : public GenerationStore {
 
     // Members hold a shared lock on a file for as long as their process lives, wherever it runs; so where nobody does, none
     // is alive, and a new process may begin anew. The kernel, or the file server, releases locks of dead processes.
-    bool nobody_is_alive();  // true: this process holds the lock alone, until declare_alive()
-    void declare_alive();    // throws Error(io)
+    bool nobody_is_alive();
+    void declare_alive();  // throws Error(io)
+    // One process at a time may look at that and begin anew: until it has declared itself alive, another one would find nobody.
+    bool take_turn_to_found();  // false: another one has it
+    void end_turn_to_found();
 
   private:
     std::filesystem::path file_of(GenerationId id) const;
 
     std::filesystem::path directory_;
     Descriptor alive_;
+    Descriptor founding_;
 };
 
 }  // namespace mastic::elastic

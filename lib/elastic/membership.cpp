@@ -49,7 +49,7 @@ struct Membership::Impl {
           state(the_state),
           store(options.directory),
           secret(create_or_read_secret(options.directory)),
-          log(options.most_kept),
+          log([this] { state.expect_snapshot(); }, options.most_kept),
           bulk(log, options.rate) {
         comm::ListeningSocket service = comm::ListeningSocket::on_every_address();
         self = describe_self(service.address().port());
@@ -73,13 +73,22 @@ struct Membership::Impl {
         store.declare_alive();
     }
 
-    // True: this process is the only member.
+    // True: this process is the only member. Who has left last may still be saving, so nobody may be alive then either.
     bool try_to_found() {
-        const auto newest = store.newest();
-        const bool ended = !newest || newest->members.empty();
-        if (!ended && !store.nobody_is_alive()) {
+        if (!store.take_turn_to_found()) {
             return false;
         }
+        const bool founded = store.nobody_is_alive() && found();
+        if (founded) {
+            store.declare_alive();
+        }
+        store.end_turn_to_found();
+        return founded;
+    }
+
+    bool found() {
+        const auto newest = store.newest();
+        const bool ended = !newest || newest->members.empty();
         spare.emplace(comm::ListeningSocket::on_every_address());
         Generation first{.id = newest ? newest->id + 1 : 1,
                          .previous = newest ? newest->id : 0,
@@ -92,6 +101,7 @@ struct Membership::Impl {
         }
         is_founder = true;
         generation = first;
+        log.forget_all();  // of a run that it was about to join
         plane->call([&](Member& member, Coordinator&, Seconds now) { member.found(first, now); });
         return true;
     }
@@ -101,6 +111,14 @@ struct Membership::Impl {
     void join() {
         plane->call([](Member& member, Coordinator&, Seconds now) { member.join(now); });
         while (!is_founder && !catch_up()) {
+            leave_if_told();
+        }
+    }
+
+    bool must_end() const { return options.must_end && options.must_end(); }
+    void leave_if_told() const {
+        if (must_end()) {
+            throw Left();
         }
     }
 
@@ -109,13 +127,20 @@ struct Membership::Impl {
         const auto decided = [](const PlaneState& now) {
             return now.source || now.refused || now.ended || now.abandoned != 0;
         };
-        for (const Seconds begin = monotonic(); monotonic() - begin < options.join;) {
-            if (plane->wait_for(decided, options.timing.timeout)) {
+        constexpr Seconds attention{0.2};
+        const Seconds begin = monotonic();
+        for (Seconds look = begin + options.timing.heartbeat; monotonic() - begin < options.join;) {
+            if (plane->wait_for(decided, std::min(attention, options.timing.timeout))) {
                 return true;
+            }
+            leave_if_told();
+            if (monotonic() < look) {
+                continue;
             }
             if (try_to_found()) {
                 return false;
             }
+            look = monotonic() + options.timing.heartbeat;
         }
         return false;
     }
@@ -134,7 +159,8 @@ struct Membership::Impl {
         throw_if_unneeded(now);
         if (!came || now.ended) {
             throw Error(ExitCode::environment,
-                        "no member of the run answered within " + human(options.join) + " (" + now.why + ")",
+                        "no member of the run answered within " + human(options.join) +
+                            (now.why.empty() ? "" : " (" + now.why + ")"),
                         "are its hosts reachable from here? See the newest file in " +
                             (options.directory / "generations").string());
         }
@@ -143,11 +169,11 @@ struct Membership::Impl {
         }
         const auto is_over = [this, starts = now.starts] {
             const PlaneState later = plane->state();
-            return later.starts != starts || later.abandoned != 0 || later.ended;
+            return later.starts != starts || later.abandoned != 0 || later.ended || must_end();
         };
         try {
             BulkClient source(plane->address_of(*now.source), secret, is_over);
-            const bool joined = fetch_state(source) && follow(source, is_over);
+            const bool joined = fetch_state(source, is_over) && follow(source, is_over);
             throw_if_unneeded(plane->state());
             return joined;
         } catch (const Error& error) {
@@ -173,11 +199,14 @@ struct Membership::Impl {
         }
     }
 
-    bool fetch_state(BulkClient& source) {
+    bool fetch_state(BulkClient& source, const TimedSocket::Interrupted& is_over) {
         BulkRequest request{.what = BulkRequest::What::snapshot, .member = self.id};
         Fetched fetched;
         do {
             fetched = source.fetch(request);
+            if (is_over()) {
+                return false;
+            }
         } while (fetched.status == BulkAnswer::Status::later);
         if (fetched.status != BulkAnswer::Status::data) {
             throw Error(ExitCode::collective, "its state is not kept any more");
@@ -230,6 +259,21 @@ struct Membership::Impl {
         return try_to_regroup(applied);
     }
 
+    // Where nobody does, the first of those that were there last is to save.
+    void note_who_goes_on() {
+        try {
+            Generation newest = generation;
+            while (const auto next = store.read(newest.id + 1)) {  // a list of the directory may be an old one
+                newest = *next;
+            }
+            const auto before = newest.members.empty() ? store.read(newest.previous) : std::nullopt;
+            is_last = before && before->rank_of(self.id) == 0;
+            generation = newest;
+        } catch (const std::exception& error) {
+            spdlog::debug("who goes on is not known: {}", error.what());
+        }
+    }
+
     // --- A member -------------------------------------------------------------------------------------------------------
 
     Boundary adopt(GenerationId next) {
@@ -240,6 +284,7 @@ struct Membership::Impl {
         const PlaneState now = plane->state();
         if (now.ended) {
             note("left", Seconds(0), now.why);
+            note_who_goes_on();
             return Boundary::left;
         }
         log.mark(generation, applied);
@@ -299,6 +344,7 @@ struct Membership::Impl {
             [&](const PlaneState& now) { return now.regrouped || now.ended || now.starts != starts; }, bound);
         const PlaneState now = plane->state();
         if (now.ended && now.planned_end) {
+            note_who_goes_on();
             throw Left();
         }
         if (now.ended || !came) {
@@ -415,6 +461,7 @@ struct Membership::Impl {
     MemberRecord self;
     bool is_founder = false;
     Generation generation;
+    bool is_last = false;
     Step applied = 0;
     std::optional<comm::ListeningSocket> spare;  // for the next generation's group
     std::mutex group_mutex;
@@ -443,6 +490,7 @@ const std::string& Membership::id() const {
 const Generation& Membership::generation() const {
     return impl_->generation;
 }
+bool Membership::is_last() const { return impl_->is_last; }
 int Membership::rank() const {
     return impl_->generation.rank_of(impl_->self.id);
 }

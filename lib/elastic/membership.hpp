@@ -50,6 +50,7 @@ struct MembershipOptions {
     std::string network = "auto";  // as comm::TcpOptions::network
     Timing timing{};
     Seconds join{120};  // how long to look for a coordinator that answers
+    std::function<bool()> must_end = {};  // asked while this process joins: if so, it is Left
     Bytes rate{0};      // of what this process gives newcomers, bytes per second; 0: no limit
     Bytes most_kept{std::uint64_t{4} << 30};  // steps kept for newcomers
     comm::GroupOptions group{};
@@ -66,6 +67,8 @@ class ReplicatedState {
     virtual ~ReplicatedState() = default;
     // The state after the last step; the blob must not change any more. Called from at_boundary().
     virtual Blob snapshot() = 0;
+    // It will be called soon: time to get the memory. From another thread, while a step is computed.
+    virtual void expect_snapshot() {}
     // The state after `step`, as snapshot() gave it on another member.
     virtual void load(Step step, std::span<const std::byte> snapshot) = 0;
     // What another member gave to keep(step, ...): `step` becomes the last step applied.
@@ -78,7 +81,7 @@ class Membership {
   public:
     // Founds the run if it has no members, else joins it: fetches the state, catches up, and returns when this process is a
     // member; `state` is then that of after last_step(). Throws Error(environment): not reachable, refused (other version or
-    // configuration); Error(io); Unneeded. `state` outlives it.
+    // configuration); Error(io); Unneeded; Left. `state` outlives it.
     Membership(MembershipOptions options, ReplicatedState& state);
     ~Membership();
     Membership(const Membership&) = delete;
@@ -87,8 +90,10 @@ class Membership {
     bool founded() const;    // began with its own state, as the only member
     Step last_step() const;  // of `state`, as far as membership has brought it
     const std::string& id() const;
-    const Generation& generation() const;
+    const Generation& generation() const;  // once this process has left: the first one without it, maybe without anybody
     int rank() const;
+    // Once this process has left: nobody goes on, and it is the one that saves.
+    bool is_last() const;
 
     // The group of the present generation; once per generation. It fails when membership finds that somebody is lost.
     std::shared_ptr<comm::Group> make_group();
@@ -125,7 +130,8 @@ class Membership {
     std::unique_ptr<Impl> impl_;
 };
 
-// Thrown by regroup() where the process had asked to leave, and the others have gone on without it: a good end.
+// Thrown by regroup() where the process had asked to leave, and the others have gone on without it; and to one that must end before
+// it has joined: a good end.
 class Left : public std::exception {
   public:
     const char* what() const noexcept override { return "this process has left the run"; }

@@ -36,7 +36,7 @@ Secret random_secret() {
 void require_private(const fs::path& file) {
     struct stat status {};
     if (::stat(file.c_str(), &status) != 0) {
-        throw Error(ExitCode::io, "cannot read " + file.string() + ": " + std::strerror(errno));
+        throw_file_error("read", file, errno);
     }
     if ((status.st_mode & 077) != 0 || status.st_uid != ::geteuid()) {
         throw Error(ExitCode::environment, file.string() + " is open to other users, so it is no secret",
@@ -64,10 +64,10 @@ Secret create_or_read_secret(const fs::path& directory) {
         const fs::path draft = file.string() + "." + random_id();  // process numbers repeat on other nodes
         const Secret fresh = random_secret();
         write_file_atomically(draft, std::span<const std::byte>(fresh), 0600);
-        const bool failed = ::link(draft.c_str(), file.c_str()) != 0 && errno != EEXIST;
+        const int error = ::link(draft.c_str(), file.c_str()) == 0 ? 0 : errno;
         ::unlink(draft.c_str());
-        if (failed) {
-            throw Error(ExitCode::io, "cannot make " + file.string() + ": " + std::strerror(errno));
+        if (error != 0 && error != EEXIST) {
+            throw_file_error("make", file, error);
         }
     }
     require_private(file);

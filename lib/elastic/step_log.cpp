@@ -27,6 +27,17 @@ void StepLog::mark(const Generation& generation, Step step) {
     changed_.notify_all();
 }
 
+void StepLog::forget_all() {
+    const std::lock_guard lock(mutex_);
+    steps_.clear();
+    snapshots_.clear();
+    boundaries_.clear();
+    wanting_.clear();
+    next_of_.clear();
+    last_asked_.clear();
+    snapshot_of_.clear();
+}
+
 bool StepLog::snapshot_wanted() const {
     const std::lock_guard lock(mutex_);
     return !wanting_.empty();
@@ -75,7 +86,16 @@ void StepLog::drop_unneeded() {
     }
 }
 
+bool StepLog::asks_for_a_new_snapshot(const BulkRequest& request) const {
+    const std::lock_guard lock(mutex_);
+    return request.what == BulkRequest::What::snapshot && request.step < 0 && !snapshot_of_.contains(request.member) &&
+           !wanting_.contains(request.member);
+}
+
 BulkAnswer StepLog::answer(const BulkRequest& request, Seconds patience) {
+    if (asks_for_a_new_snapshot(request)) {
+        expect_snapshot_();
+    }
     std::unique_lock lock(mutex_);
     last_asked_[request.member] = std::chrono::steady_clock::now();
     BulkAnswer answer;

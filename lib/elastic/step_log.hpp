@@ -5,11 +5,13 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 
 #include <mastic/core/bytes.hpp>
 #include <mastic/core/duration.hpp>
@@ -43,13 +45,17 @@ struct BulkAnswer {
 
 class StepLog {
   public:
-    // What newcomers that are slow may make it keep; beyond, they must begin anew.
-    explicit StepLog(Bytes most = Bytes{std::uint64_t{4} << 30}) : most_(most) {}
+    // `most`: what newcomers that are slow may make it keep; beyond, they must begin anew. `expect_snapshot` is called when one
+    // asks for a snapshot, before the trainer's side hears of it.
+    explicit StepLog(std::function<void()> expect_snapshot = [] {}, Bytes most = Bytes{std::uint64_t{4} << 30})
+        : most_(most), expect_snapshot_(std::move(expect_snapshot)) {}
 
     // The trainer's side. Step `step` is complete, and this is what was applied.
     void keep(Step step, Blob reduced);
     // `generation` begins after `step`.
     void mark(const Generation& generation, Step step);
+    // The run begins anew, maybe from an earlier step.
+    void forget_all();
     bool snapshot_wanted() const;
     void offer_snapshot(Step step, Blob snapshot);
 
@@ -60,11 +66,13 @@ class StepLog {
     static constexpr Seconds most_idle{15};
 
   private:
+    bool asks_for_a_new_snapshot(const BulkRequest& request) const;
     BulkAnswer find(const BulkRequest& request);
     void drop_unneeded();
     void forget_finished(Step step);
 
     const Bytes most_;
+    const std::function<void()> expect_snapshot_;
     mutable std::mutex mutex_;
     std::condition_variable changed_;
     std::map<Step, Blob> steps_;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <span>
+#include <thread>
 #include <utility>
 
 #include <unistd.h>
@@ -15,6 +17,7 @@
 #include <mastic/config/resolved.hpp>
 #include <mastic/core/version.hpp>
 #include <mastic/engine/admission.hpp>
+#include <mastic/engine/batch_scaling.hpp>
 #include <mastic/engine/data_setup.hpp>
 #include <mastic/engine/network_setup.hpp>
 #include <mastic/engine/reduction_group.hpp>
@@ -25,6 +28,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds between_tries_to_lead{500};
+constexpr std::chrono::seconds hand_over{10};            // of the directory, by the one that led before
+constexpr std::chrono::seconds longest_hand_over{60};
 constexpr std::uint64_t enough_for_the_last_steps = 1 << 16;  // bytes of metrics.jsonl
 
 // Steps of a newcomer alone, to see how fast it is: the first ones are slower than those of a training.
@@ -43,7 +48,7 @@ class CountedSteps : public StepMembership {
     std::int64_t next_generation() override { return 0; }
     bool take_checkpoint_wish() override { return false; }
     void leave(job::StopReason) override {}
-    void applied(std::shared_ptr<const gradient::FlatGradients>, std::uint64_t) override {}
+    void applied(std::shared_ptr<const gradient::FlatGradients>, std::uint64_t, double) override {}
     bool ends_after(std::int64_t) override { return --left_ == 0; }
     std::optional<Lead> take_lead() override { return std::nullopt; }
 
@@ -51,13 +56,15 @@ class CountedSteps : public StepMembership {
     int left_;
 };
 
-// Of all options that members must share. A path may be another one on another node, so what lies there is not compared.
-std::string fingerprint_of(const config::Schema& schema) {
-    static const std::vector<std::string> own = {"run.", "elastic.", "output.", "job.", "slurm.", "checkpoint.", "train.threads",
-                                                 "train.inject", "allreduce.network",
-                                                 "allreduce.tuning", "allreduce.transport", "data.train_inputs",
-                                                 "data.train_targets", "data.test_inputs", "data.test_targets"};
-    return config::fingerprint(schema, own);
+// Of all that members must share. A path may be another one on another node, so of what lies there the numbers of samples count.
+std::string fingerprint_of(const config::Schema& schema, const std::string& samples) {
+    static const std::vector<std::string> own = {"run.", "elastic.join", "elastic.timeout", "elastic.patience", "elastic.rate",
+                                                 "output.", "job.", "slurm.", "checkpoint.", "train.threads", "train.inject",
+                                                 "allreduce.network", "allreduce.tuning", "allreduce.transport",
+                                                 "data.train_inputs", "data.train_targets", "data.test_inputs",
+                                                 "data.test_targets"};
+    const std::string text = config::fingerprint(schema, own) + samples;
+    return to_hex(checksum(std::as_bytes(std::span(text))));
 }
 
 }  // namespace
@@ -68,8 +75,8 @@ class ElasticRun::Steps : public StepMembership {
 
     std::int64_t next_generation() override { return run_.membership_->pending(); }
     bool take_checkpoint_wish() override { return run_.membership_->take_checkpoint_wish(); }
-    void applied(std::shared_ptr<const gradient::FlatGradients> gradients, std::uint64_t samples) override {
-        run_.membership_->keep(run_.state_.step, run_.shared_->record(std::move(gradients), samples));
+    void applied(std::shared_ptr<const gradient::FlatGradients> gradients, std::uint64_t samples, double learning_rate) override {
+        run_.membership_->keep(run_.state_.step, run_.shared_->record(std::move(gradients), samples, learning_rate));
     }
     void leave(job::StopReason reason) override {
         if (leaving_ == job::StopReason::none) {
@@ -103,7 +110,12 @@ class ElasticRun::Steps : public StepMembership {
 };
 
 ElasticRun::ElasticRun(const CommandContext& context, job::SignalWatch& signals) : TrainStages(context, signals) {}
-ElasticRun::~ElasticRun() = default;
+// The directory first: once nobody is alive, another process may begin anew there.
+ElasticRun::~ElasticRun() {
+    checkpointer_.reset();
+    files_.reset();
+    lock_.reset();
+}
 
 TrainResult ElasticRun::run() {
     place();
@@ -115,6 +127,12 @@ TrainResult ElasticRun::run() {
     }
     try {
         join();
+    } catch (const elastic::Left&) {
+        TrainResult result;
+        result.code = ExitCode::requeue;
+        result.reason = std::string(job::to_string(signals_.stop_reason())) + " before this process had joined the run";
+        spdlog::info("{}", result.reason);
+        return result;
     } catch (const elastic::Unneeded& unneeded) {
         TrainResult result;
         result.reason = std::string("the run does not need this process: ") + unneeded.what();
@@ -125,6 +143,11 @@ TrainResult ElasticRun::run() {
 }
 
 void ElasticRun::place() {
+    if (options_.train.max_steps > 0 && parse_batch_scaling(options_.elastic.scaling) != BatchScaling::none) {
+        throw Error(ExitCode::usage, "train.max_steps with elastic.scaling: how many samples the run has, and so its learning rates, "
+                                     "would depend on who comes",
+                    "limit the run by train.epochs");
+    }
     hosts_ = {context_.job.host};
     const job::CpuView cpus = job::observe_cpus();
     threads_ = options_.train.threads > 0 ? static_cast<int>(options_.train.threads) : job::default_threads(cpus, 1);
@@ -148,15 +171,17 @@ void ElasticRun::join() {
     const std::string name = context_.job.host + "-" + std::to_string(getpid());
     setup_log({0, 1, directory_.logs() / ("member-" + name + ".log"), options_.output.level});
     open_trace(getpid(), name);
-    shared_ = std::make_unique<ElasticState>(state_, *schedule_, bucket_options(options_.allreduce), arithmetic_);
+    shared_ = std::make_unique<ElasticState>(state_, bucket_options(options_.allreduce), arithmetic_);
     elastic::MembershipOptions membership;
     membership.directory = directory_.path() / "elastic";
     membership.version = version();
-    membership.fingerprint = fingerprint_of(context_.schema);
+    membership.fingerprint = fingerprint_of(
+        context_.schema, std::to_string(train_data_->size()) + " " + std::to_string(test_data_ ? test_data_->size() : 0));
     membership.network = options_.allreduce.network;
     membership.timing.timeout = options_.elastic.timeout;
     membership.timing.heartbeat = options_.elastic.timeout / 3;
     membership.join = options_.elastic.patience;
+    membership.must_end = [this] { return signals_.stop_reason() != job::StopReason::none; };
     membership.rate = options_.elastic.rate;
     membership.group = reduction_options(options_.allreduce, threads_);
     if (options_.train.balance == "dlb") {
@@ -179,10 +204,14 @@ void ElasticRun::let_in_who_helps(elastic::MembershipOptions& membership) {
         const auto own = costs_.own();
         return own ? to_offer(*own) : "";
     };
-    membership.why_not = [this, batch = static_cast<std::uint64_t>(options_.train.batch_size)](
-                             const std::string& offer, std::size_t members) {
-        return why_not_needed(costs_.all(), members, offer, batch);
+    membership.why_not = [this](const std::string& offer, std::size_t members) {
+        return why_not_needed(costs_.all(), members, offer, batch_of(members), batch_of(members + 1));
     };
+}
+
+// Of all members together.
+std::uint64_t ElasticRun::batch_of(std::size_t members) const {
+    return scaled_batch(parse_batch_scaling(options_.elastic.scaling), static_cast<std::uint64_t>(options_.train.batch_size), members);
 }
 
 // With the data and the network of the run, before it has the run's weights; two sizes tell what each step costs besides.
@@ -199,6 +228,7 @@ void ElasticRun::trial_steps(std::uint64_t batch, int count, StepCosts& costs) {
     TrainOptions trial = options_;
     trial.train.batch_size = static_cast<std::int64_t>(batch);
     trial.train.balance = "none";
+    trial.elastic.scaling = "none";
     trial.train.max_steps = 0;
     trial.train.epochs = std::numeric_limits<std::int64_t>::max();
     trial.train.eval_every = 0;
@@ -215,9 +245,11 @@ void ElasticRun::trial_steps(std::uint64_t batch, int count, StepCosts& costs) {
 
 // Rank 0 leads once it has the lock of the directory, which the one before it may hold until it has written its last words.
 bool ElasticRun::try_to_lead(bool founder) {
-    if (files_ || membership_->rank() != 0 || (!founder && Clock::now() - last_try_to_lead_ < between_tries_to_lead)) {
-        return false;
-    }
+    const bool too_soon = !founder && Clock::now() - last_try_to_lead_ < between_tries_to_lead;
+    return !files_ && membership_->rank() == 0 && !too_soon && lead(founder);
+}
+
+bool ElasticRun::lead(bool founder) {
     last_try_to_lead_ = Clock::now();
     try {
         claim_directory(founder);
@@ -226,8 +258,10 @@ bool ElasticRun::try_to_lead(bool founder) {
             throw;
         }
         spdlog::debug("cannot lead yet: {}", error.what());
+        complain_of_not_leading(error);
         return false;
     }
+    cannot_lead_since_.reset();
     files_ = std::make_unique<RunFiles>(directory_, context_, hosts_, planned_samples_);
     if (options_.output.progress != "never") {
         progress_.emplace(progress_options(options_.output.progress));
@@ -244,6 +278,17 @@ bool ElasticRun::try_to_lead(bool founder) {
     store.retention.keep_last = static_cast<int>(options_.checkpoint.keep);
     checkpointer_ = std::make_unique<Checkpointer>(directory_.checkpoints(), store, hosts_, *solo_, trace_);
     return true;
+}
+
+// It takes the one before a moment to write its last words.
+void ElasticRun::complain_of_not_leading(const Error& error) {
+    const auto now = Clock::now();
+    const std::string what = error.full_message();
+    if (now - cannot_lead_since_.value_or(now) > hand_over && what != complaint_) {
+        spdlog::warn("nobody writes checkpoints and metrics of this run: {}", what);
+        complaint_ = what;
+    }
+    cannot_lead_since_ = cannot_lead_since_.value_or(now);
 }
 
 TrainResult ElasticRun::train() {
@@ -297,23 +342,31 @@ void ElasticRun::begin_generation() {
 }
 
 // Members that disagree must not go on together: each would train another network. Those with the weights that most have go on.
-// Newcomers do not count: they have what another one has.
+// Newcomers do not count: they have what another one has, until a group has found them equal. (One that leaves here may break
+// the exchange of the others, who ask again without it.)
 void ElasticRun::check_equal_weights() {
-    const bool newcomer = std::exchange(newcomer_, false);
     const std::string own = to_hex(shared_->fingerprint());
-    const std::vector<std::string> sums = group_->allgather_strings(own);
-    std::vector<std::string> votes = group_->allgather_strings(newcomer ? "" : own);
-    std::erase(votes, "");
+    const std::string newcomers_mark = "newcomer ";
+    std::vector<std::string> sums = group_->allgather_strings(newcomer_ ? newcomers_mark + own : own);
+    std::vector<std::string> votes;
+    for (std::string& sum : sums) {
+        if (sum.starts_with(newcomers_mark)) {
+            sum.erase(0, newcomers_mark.size());
+        } else {
+            votes.push_back(sum);
+        }
+    }
     const std::string right = most_frequent(votes.empty() ? sums : votes);
     const std::string after = " after step " + std::to_string(state_.step);
     if (own != right) {
-        if (newcomer) {
+        if (newcomer_) {
             throw AgreedError(ExitCode::requeue, "this newcomer has its weights from a member that leaves" + after, "start it again");
         }
         throw AgreedError(ExitCode::collective, "this member has other weights than the others" + after,
                           "the others go on without it. Do all members run the same program on processors of one kind, with sound "
                           "memory?");
     }
+    newcomer_ = false;
     const auto odd = std::ranges::find_if(sums, [&](const std::string& sum) { return sum != right; });
     if (odd != sums.end()) {
         throw Error(ExitCode::collective, "rank " + std::to_string(odd - sums.begin()) + " has other weights than the others" +
@@ -337,8 +390,25 @@ TrainResult ElasticRun::train_generation(Steps& steps) {
 void ElasticRun::regroup() {
     group_.reset();
     shared_->roll_back();
+    const std::int64_t before = state_.step;
+    const std::size_t members = membership_->generation().members.size();
     membership_->regroup(state_.step);
+    if (state_.step > before) {
+        record_step_of_the_others(members);
+    }
     record_events();
+}
+
+// Others had completed the step that broke here, and gave what was applied. Its loss is theirs, but the history has no hole.
+void ElasticRun::record_step_of_the_others(std::size_t members) {
+    report::StepRecord done;
+    done.step = state_.step;
+    done.epoch = static_cast<std::int64_t>(state_.position.epoch);
+    done.samples = static_cast<std::int64_t>(state_.samples);
+    done.time_s = Seconds(Clock::now() - started_).count();
+    done.global_batch = static_cast<std::int64_t>(batch_of(members));
+    done.world_size = static_cast<std::int64_t>(members);
+    record(done);
 }
 
 // Until this member leads, another one writes what it knows; that one may go before it has.
@@ -382,24 +452,46 @@ void ElasticRun::wait_for_the_others() {
     }
 }
 
+// Nobody goes on, so this one saves, whether it has come to lead the run or not.
+void ElasticRun::save_as_the_last_one() {
+    const auto until = Clock::now() + longest_hand_over;
+    while (!files_ && !lead(false)) {
+        if (Clock::now() > until) {
+            throw Error(ExitCode::io, "the state after step " + std::to_string(state_.step) + " is not saved: " +
+                                          (complaint_.empty() ? "another process keeps the run directory" : complaint_),
+                        "a run that is started again goes on from the newest checkpoint");
+        }
+        std::this_thread::sleep_for(between_tries_to_lead / 10);
+    }
+    checkpointer_->finish();
+    if (checkpointer_->committed_step() != state_.step) {
+        checkpointer_->save({static_cast<std::uint64_t>(state_.step), state_.samples, false}, state_.view(arithmetic_));
+        checkpointer_->finish();
+    }
+}
+
 TrainResult ElasticRun::end(TrainResult result, const Steps& steps) {
     const bool left = steps.has_left() && result.ranks_changed;
+    const bool others_go_on = left && !membership_->generation().members.empty();
     if (left) {
         const bool asked = steps.leaving() != job::StopReason::none;
-        result.code = asked ? ExitCode::requeue : ExitCode::done;
-        result.reason = asked ? std::string("left the run: ") + job::to_string(steps.leaving()) : "left the run: it was drained";
-        spdlog::info("{} after step {}; the others go on", result.reason, state_.step);
+        const char* why = asked ? job::to_string(steps.leaving()) : "drain";
+        result.code = asked || !others_go_on ? ExitCode::requeue : ExitCode::done;
+        result.reason = others_go_on ? std::string("left the run: ") + why : why;
+        spdlog::info("left the run after step {}: {}; {}", state_.step, why, others_go_on ? "the others go on" : "nobody goes on");
     }
-    if (checkpointer_) {
+    if (left ? membership_->is_last() : group_->rank() == 0) {
+        save_as_the_last_one();
+    } else if (checkpointer_) {
         checkpointer_->finish();
     }
     trace_.flush();
-    if (files_ && left) {
+    if (files_ && others_go_on) {
         files_->handed_over(result, state_);
     } else if (files_) {
         files_->finished(result, state_, checkpointer_->committed_step());
     }
-    if (!left && result.code == ExitCode::done) {
+    if (!others_go_on && result.code == ExitCode::done) {
         wait_for_the_others();
     }
     return result;

@@ -31,24 +31,29 @@ class ElasticRun : public TrainStages {
     std::shared_ptr<comm::Group> make_solo_group() const;
     void join();
     void let_in_who_helps(elastic::MembershipOptions& membership);
+    std::uint64_t batch_of(std::size_t members) const;
     void try_own_speed();
     void trial_steps(std::uint64_t batch, int count, StepCosts& costs);
     bool try_to_lead(bool founder);
+    bool lead(bool founder);  // false: it cannot yet
     TrainResult train();
     TrainResult train_generation(Steps& steps);
     void begin_generation();
     void check_equal_weights();
     void regroup();
+    void record_step_of_the_others(std::size_t members);
     void record(const report::MetricsRecord& record);
     void record_events();
     TrainResult end_after_leaving(Steps& steps);
     void wait_for_the_others();
+    void save_as_the_last_one();
+    void complain_of_not_leading(const Error& error);
     TrainResult end(TrainResult result, const Steps& steps);
 
     std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();  // for times in metrics
     int threads_ = 1;
     bool after_a_loss_ = false;
-    bool newcomer_ = true;  // until its first generation has begun
+    bool newcomer_ = true;  // until a group has found its weights equal
     StepCosts costs_;
     std::unique_ptr<ElasticState> shared_;
     std::shared_ptr<comm::Group> solo_;  // for what one process does alone; outlives the checkpointer
@@ -58,6 +63,8 @@ class ElasticRun : public TrainStages {
     std::optional<report::Progress> progress_;
     report::MetricsBacklog backlog_;
     std::chrono::steady_clock::time_point last_try_to_lead_{};
+    std::optional<std::chrono::steady_clock::time_point> cannot_lead_since_;
+    std::string complaint_;
 };
 
 }  // namespace mastic::engine

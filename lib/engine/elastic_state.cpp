@@ -26,6 +26,14 @@ std::shared_ptr<std::string> framed(const nlohmann::json& header) {
 
 Bytes bytes_of(const std::string& text) { return std::as_bytes(std::span(text)); }
 
+std::uint64_t size_of_entries(const checkpoint::State& state) {
+    std::uint64_t size = 0;
+    for (const checkpoint::StateEntry& entry : state.entries) {
+        size += entry.bytes.size();
+    }
+    return size;
+}
+
 [[noreturn]] void throw_damaged() {
     throw Error(ExitCode::collective, "what another member sent is not the state of this training",
                 "do all members run the same program with the same configuration?");
@@ -57,12 +65,27 @@ class Reader {
     nlohmann::json header_;
 };
 
+// What a member says of a step beside its gradients.
+struct AppliedStep {
+    std::uint64_t samples = 0;
+    data::SamplerPosition position;
+    double learning_rate = 0;
+};
+
+AppliedStep facts_of(const nlohmann::json& header) {
+    try {
+        return {header.at("samples").get<std::uint64_t>(),
+                {header.at("epoch").get<std::uint64_t>(), header.at("consumed").get<std::uint64_t>()},
+                header.at("learning_rate").get<double>()};
+    } catch (const nlohmann::json::exception&) {
+        throw_damaged();
+    }
+}
+
 }  // namespace
 
-ElasticState::ElasticState(TrainState& state, const optimizer::LearningRateSchedule& schedule,
-                           const gradient::BucketOptions& buckets, const ArithmeticFacts& arithmetic)
+ElasticState::ElasticState(TrainState& state, const gradient::BucketOptions& buckets, const ArithmeticFacts& arithmetic)
     : state_(state),
-      schedule_(schedule),
       arithmetic_(arithmetic),
       parameters_(model::trainable_parameters(*state.network)),
       buckets_(gradient::plan_buckets_of(parameters_, buckets)) {
@@ -88,14 +111,13 @@ void ElasticState::roll_back() {
 elastic::Blob ElasticState::snapshot() {
     const checkpoint::State view = state_.view(arithmetic_);
     nlohmann::json header = {{"facts", view.facts}, {"entries", nlohmann::json::array()}};
-    std::uint64_t size = 0;
     for (const checkpoint::StateEntry& entry : view.entries) {
         header["entries"].push_back({{"name", entry.name}, {"type", static_cast<int>(entry.type)}, {"shape", entry.shape}});
-        size += entry.bytes.size();
     }
+    const std::uint64_t size = size_of_entries(view);
     // The weights change in the next step, so they are copied.
     const auto head = framed(header);
-    const std::shared_ptr<std::byte[]> copy(new std::byte[size]);
+    const std::shared_ptr<std::byte[]> copy = take_copy(size);
     std::byte* to = copy.get();
     for (const checkpoint::StateEntry& entry : view.entries) {
         std::memcpy(to, entry.bytes.data(), entry.bytes.size());
@@ -103,6 +125,25 @@ elastic::Blob ElasticState::snapshot() {
     }
     const auto owner = std::make_shared<std::pair<std::shared_ptr<std::string>, std::shared_ptr<std::byte[]>>>(head, copy);
     return {{bytes_of(*head), Bytes(copy.get(), size)}, owner};
+}
+
+void ElasticState::expect_snapshot() {
+    const std::lock_guard lock(copy_mutex_);
+    constexpr std::uint64_t most = std::uint64_t{2} << 30;  // more takes so long that the newcomer would think nobody answers
+    const std::uint64_t size = state_bytes_;
+    if (size > 0 && size <= most && (copy_.size != size || copy_.bytes.use_count() > 1)) {
+        copy_ = {std::shared_ptr<std::byte[]>(new std::byte[size]()), size};  // zeroed, so touched
+    }
+}
+
+// One that nobody reads any more.
+std::shared_ptr<std::byte[]> ElasticState::take_copy(std::uint64_t size) {
+    const std::lock_guard lock(copy_mutex_);
+    state_bytes_ = size;
+    if (copy_.size != size || copy_.bytes.use_count() > 1) {
+        copy_ = {std::shared_ptr<std::byte[]>(new std::byte[size]), size};
+    }
+    return copy_.bytes;
 }
 
 void ElasticState::load(elastic::Step, std::span<const std::byte> snapshot) {
@@ -129,9 +170,16 @@ void ElasticState::load(elastic::Step, std::span<const std::byte> snapshot) {
     note_buffers();
 }
 
-elastic::Blob ElasticState::record(std::shared_ptr<const gradient::FlatGradients> gradients, std::uint64_t samples) {
+elastic::Blob ElasticState::record(std::shared_ptr<const gradient::FlatGradients> gradients, std::uint64_t samples,
+                                   double learning_rate) {
     note_buffers();
-    const auto head = framed({{"samples", samples}, {"epoch", state_.position.epoch}, {"consumed", state_.position.consumed}});
+    if (state_bytes_ == 0) {
+        state_bytes_ = size_of_entries(state_.view(arithmetic_));
+    }
+    const auto head = framed({{"samples", samples},
+                              {"epoch", state_.position.epoch},
+                              {"consumed", state_.position.consumed},
+                              {"learning_rate", learning_rate}});
     std::vector<Bytes> pieces = {bytes_of(*head)};
     for (const Bytes piece : gradients->pieces()) {
         pieces.push_back(piece);
@@ -159,6 +207,7 @@ void ElasticState::apply(elastic::Step step, std::span<const std::byte> reduced)
     }
     const torch::NoGradGuard no_grad;
     Reader reader(reduced);
+    const AppliedStep facts = facts_of(reader.header());
     for (const torch::Tensor& flat : received_->flats()) {
         reader.take_into(flat);
     }
@@ -169,18 +218,14 @@ void ElasticState::apply(elastic::Step step, std::span<const std::byte> reduced)
     for (const torch::Tensor& buffer : state_.network->buffers()) {
         reader.take_into(buffer);
     }
-    state_.optimizer->set_learning_rate(schedule_.rate(state_.samples));
+    state_.optimizer->set_learning_rate(facts.learning_rate);
     state_.optimizer->step();
     for (const auto& [name, tensor] : parameters_) {
         torch::Tensor parameter = tensor;
         parameter.mutable_grad().reset();
     }
-    try {
-        state_.samples += reader.header().at("samples").get<std::uint64_t>();
-        state_.position = {reader.header().at("epoch"), reader.header().at("consumed")};
-    } catch (const nlohmann::json::exception&) {
-        throw_damaged();
-    }
+    state_.samples += facts.samples;
+    state_.position = facts.position;
     state_.step = step;
     note_buffers();
 }

@@ -6,9 +6,11 @@
 // step has done to them is undone.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -17,17 +19,16 @@
 #include <mastic/elastic/membership.hpp>
 #include <mastic/engine/train_state.hpp>
 #include <mastic/gradient/flat_gradients.hpp>
-#include <mastic/optimizer/learning_rate_schedule.hpp>
 
 namespace mastic::engine {
 
 class ElasticState : public elastic::ReplicatedState {
   public:
     // All references outlive it.
-    ElasticState(TrainState& state, const optimizer::LearningRateSchedule& schedule,
-                 const gradient::BucketOptions& buckets, const ArithmeticFacts& arithmetic);
+    ElasticState(TrainState& state, const gradient::BucketOptions& buckets, const ArithmeticFacts& arithmetic);
 
     elastic::Blob snapshot() override;
+    void expect_snapshot() override;
     void load(elastic::Step step, std::span<const std::byte> snapshot) override;
     void apply(elastic::Step step, std::span<const std::byte> reduced) override;
 
@@ -35,7 +36,7 @@ class ElasticState : public elastic::ReplicatedState {
     void on_newcomer(std::function<void()> use) { on_newcomer_ = std::move(use); }
 
     // What was applied in the step that has just been done, for the others. `samples`: of that step, over all ranks.
-    elastic::Blob record(std::shared_ptr<const gradient::FlatGradients> gradients, std::uint64_t samples);
+    elastic::Blob record(std::shared_ptr<const gradient::FlatGradients> gradients, std::uint64_t samples, double learning_rate);
     // Undoes what a step that was not applied has changed.
     void roll_back();
     // The same on all members that are in the same state.
@@ -46,12 +47,21 @@ class ElasticState : public elastic::ReplicatedState {
 
   private:
     TrainState& state_;
-    const optimizer::LearningRateSchedule& schedule_;
     const ArithmeticFacts arithmetic_;
     const model::NamedTensors parameters_;
     const std::vector<gradient::Bucket> buckets_;
     std::function<void()> on_newcomer_;
     std::vector<torch::Tensor> kept_buffers_;  // after the last applied step
+
+    // Memory of a snapshot: fresh one is many times slower to write to, so it is touched beforehand, and used again.
+    struct Copy {
+        std::shared_ptr<std::byte[]> bytes;
+        std::uint64_t size = 0;
+    };
+    std::shared_ptr<std::byte[]> take_copy(std::uint64_t size);
+    std::mutex copy_mutex_;
+    Copy copy_;
+    std::atomic<std::uint64_t> state_bytes_{0};  // of the last snapshot, or of the state after the first step here
     std::unique_ptr<gradient::FlatGradients> received_;
 };
 

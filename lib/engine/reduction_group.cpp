@@ -2,9 +2,7 @@
 
 #include <spdlog/spdlog.h>
 
-#include <mastic/comm/together.hpp>
-#include <mastic/core/file.hpp>
-#include <mastic/tuning/table.hpp>
+#include <mastic/tuning/agreed_table.hpp>
 
 namespace mastic::engine {
 
@@ -30,31 +28,12 @@ comm::GroupOptions reduction_options(const AllreduceSection& allreduce, int thre
     return options;
 }
 
-namespace {
-
-tuning::TunedSelection read_tuning(const std::string& file, comm::MpiSession& session, comm::Group& exchange,
-                                   comm::Wire wire) {
-    const std::string text = comm::run_on_first(exchange, [&file] {
-        const std::vector<std::byte> bytes = read_file(file);
-        return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-    });
-    tuning::TunedSelection tuned;
-    comm::run_together(exchange, [&] {
-        const tuning::TuningTable table = tuning::TuningTable::parse(text, file);
-        table.require_machine(tuning::this_machine(comm::mpi_library_version()));
-        const int ranks_per_node = (session.size() + session.nodes() - 1) / session.nodes();
-        tuned = table.selection_for({session.nodes(), ranks_per_node}, wire);
-    });
-    return tuned;
-}
-
-}  // namespace
-
 std::unique_ptr<comm::Group> make_reduction_group(comm::MpiSession& session, comm::Group& exchange,
                                                   const AllreduceSection& allreduce, int threads) {
     comm::GroupOptions options = reduction_options(allreduce, threads);
     if (!allreduce.tuning.empty()) {
-        tuning::TunedSelection tuned = read_tuning(allreduce.tuning, session, exchange, options.wire);
+        tuning::TunedSelection tuned = tuning::agreed_selection(
+            exchange, allreduce.tuning, tuning::shape_of(session.size(), session.nodes()), options.wire);
         options.selection = std::move(tuned.selection);
         if (session.rank() == 0) {
             spdlog::info("{}: {}", allreduce.tuning, tuned.note);

@@ -112,7 +112,7 @@ void TrainStages::describe_dry_run() {
 
 void TrainStages::claim_directory(bool fresh_start) {
     directory_ = job::RunDirectory::create_or_open(options_.run.dir);
-    lock_.emplace(directory_.lock(job::this_process(context_.job.host, context_.job.slurm_job_id)));
+    job::OwnerLock lock = directory_.lock(job::this_process(context_.job.host, context_.job.slurm_job_id));
     job::check_writable(directory_.path());
     if (fresh_start) {
         report::remove_rank_failure(directory_);
@@ -122,6 +122,7 @@ void TrainStages::claim_directory(bool fresh_start) {
     const bool first_ones = checkpoint::CheckpointStore(directory_.checkpoints()).list().size() < 2;
     job::check_space(directory_.path(), Bytes{(first_ones ? 2 : 1) * state_bytes()},
                      first_ones ? "two checkpoints" : "a checkpoint");
+    lock_.emplace(std::move(lock));
 }
 
 void TrainStages::open_rank_files(int rank) {

@@ -9,6 +9,7 @@
 #include <mastic/core/agreed_error.hpp>
 #include <mastic/core/random.hpp>
 #include <mastic/engine/autocast.hpp>
+#include <mastic/engine/batch_scaling.hpp>
 #include <mastic/engine/batch_tensors.hpp>
 #include <mastic/engine/data_setup.hpp>
 #include <mastic/engine/reduction_group.hpp>
@@ -29,9 +30,14 @@ gradient::ReducerOptions reducer_options(const AllreduceSection& allreduce, job:
     return options;
 }
 
-data::DistributedSampler sampler_at(const TrainOptions& options, std::uint64_t size, data::SamplerPosition position) {
-    data::DistributedSampler sampler(size, static_cast<std::uint64_t>(options.train.batch_size),
-                                     static_cast<std::uint64_t>(options.run.seed), options.data.shuffle);
+// Ranks of MPI stay as many as they are.
+BatchScaling scaling_of(const TrainerParts& parts) {
+    return parts.membership != nullptr ? parse_batch_scaling(parts.options.elastic.scaling) : BatchScaling::none;
+}
+
+data::DistributedSampler sampler_at(const TrainOptions& options, std::uint64_t global_batch, std::uint64_t size,
+                                    data::SamplerPosition position) {
+    data::DistributedSampler sampler(size, global_batch, static_cast<std::uint64_t>(options.run.seed), options.data.shuffle);
     sampler.set_position(position);
     return sampler;
 }
@@ -53,13 +59,16 @@ bool all_finite(const std::vector<torch::Tensor>& flats) {
 Trainer::Trainer(TrainerParts parts)
     : parts_(std::move(parts)),
       costs_(parts_.costs != nullptr ? *parts_.costs : own_costs_),
+      global_batch_(scaled_batch(scaling_of(parts_), static_cast<std::uint64_t>(parts_.options.train.batch_size),
+                                 static_cast<std::size_t>(parts_.group.size()))),
+      rate_factor_(scaled_rate(scaling_of(parts_), static_cast<std::size_t>(parts_.group.size()))),
       reducer_(model::trainable_parameters(*parts_.state.network), parts_.group, reducer_options(parts_.options.allreduce, parts_.recorder),
                parts_.trace),
       buffers_(parts_.state.network->buffers(), parts_.group),
       control_(parts_.group) {
     const TrainOptions& options = parts_.options;
     const data::DistributedSampler sampler =
-        sampler_at(options, parts_.train_data->size(), parts_.state.position);
+        sampler_at(options, global_batch_, parts_.train_data->size(), parts_.state.position);
     data::LoaderOptions loader;
     loader.depth = static_cast<std::size_t>(options.data.prefetch);
     if (options.train.balance == "dlb") {
@@ -179,7 +188,7 @@ StepAgreement Trainer::step() {
     state.samples += step_samples_;
     state.step += 1;
     if (parts_.membership != nullptr) {
-        parts_.membership->applied(reducer_.hold(), step_samples_);
+        parts_.membership->applied(reducer_.hold(), step_samples_, learning_rate_);
     }
     costs_.observe(loaded->batch.count, times_.data + times_.forward + times_.backward);
     result_.loss = agreed.loss;
@@ -289,7 +298,7 @@ void Trainer::apply_update(const StepAgreement& agreed) {
         parts_.checkpointer->wait_copied();  // forward and backward changed nothing that is saved
     }
     parts_.recorder.enter("update");
-    learning_rate_ = parts_.schedule.rate(parts_.state.samples);
+    learning_rate_ = rate_factor_ * parts_.schedule.rate(parts_.state.samples);
     parts_.state.optimizer->set_learning_rate(learning_rate_);
     parts_.state.optimizer->step();
 }
@@ -379,7 +388,7 @@ void Trainer::record_step(const StepAgreement& agreed) {
     record.exposed_communication_ms = milliseconds(times_.exposed_communication);
     record.optimizer_ms = milliseconds(times_.optimizer);
     record.checkpoint_stall_ms = milliseconds(times_.checkpoint_stall);
-    record.global_batch = parts_.options.train.batch_size;
+    record.global_batch = static_cast<std::int64_t>(global_batch_);
     record.world_size = parts_.group.size();
     parts_.metrics(record);
 }

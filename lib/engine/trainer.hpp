@@ -43,7 +43,8 @@ class StepMembership {
     // This process is to go (a signal, its time limit) while others stay.
     virtual void leave(job::StopReason reason) = 0;
     // The update of a step has been made from `gradients` of `samples` samples.
-    virtual void applied(std::shared_ptr<const gradient::FlatGradients> gradients, std::uint64_t samples) = 0;
+    virtual void applied(std::shared_ptr<const gradient::FlatGradients> gradients, std::uint64_t samples,
+                         double learning_rate) = 0;
     // After everything else in the step. True, on all ranks: they do no further step together.
     virtual bool ends_after(std::int64_t agreed_generation) = 0;
     // What a process that has come to lead the run now saves and shows with; none: it does not lead, or did so before.
@@ -119,6 +120,8 @@ class Trainer {
     StepCosts own_costs_;  // where parts_ brings none
     TrainerParts parts_;
     StepCosts& costs_;
+    const std::uint64_t global_batch_;
+    const double rate_factor_;
     std::optional<ShareBalancer> balancer_;
     std::unique_ptr<data::BatchLoader> loader_;
     gradient::GradientReducer reducer_;

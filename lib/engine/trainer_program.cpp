@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include <mastic/core/argument_pointers.hpp>
 #include <mastic/engine/engine_commands.hpp>
 #include <mastic/engine/front/program.hpp>
 #include <mastic/engine/heap_settings.hpp>
@@ -19,12 +20,7 @@ int train(const CommandContext& context) {
 }
 
 job::BlasReport choose_blas(const std::vector<std::string>& command_line) {
-    std::vector<char*> argv;
-    for (const std::string& word : command_line) {
-        argv.push_back(const_cast<char*>(word.c_str()));
-    }
-    argv.push_back(nullptr);
-    return job::ensure_blas_core(argv.data());
+    return job::ensure_blas_core(argument_pointers(command_line).data());
 }
 
 int command(const CommandContext& asked) {

@@ -1,4 +1,6 @@
 // slurm/pilot.sbatch as it is shipped: jobs of one node that train together, and come and go as Slurm wants.
+#include <chrono>
+
 #include <gmock/gmock.h>
 
 #include <mastic/core/file.hpp>
@@ -14,9 +16,10 @@ using testing::IsEmpty;
 
 constexpr int batch = 16;
 constexpr int steps = 2000;
+constexpr int cancel_grace_s = 20;
 
 ClusterEnvironment* const environment = ClusterEnvironment::add(
-    {.nodes = 4, .cancel_grace_s = 20, .settings = {"KillWait=20", "SlurmdTimeout=3", "MessageTimeout=2"}});
+    {.nodes = 4, .cancel_grace_s = cancel_grace_s, .settings = {"KillWait=20", "SlurmdTimeout=3", "MessageTimeout=2"}});
 
 class Pilots : public testing::Test {
   protected:
@@ -96,6 +99,19 @@ TEST_F(Pilots, APreemptedOneLeavesAndComesAgain) {
     expect_the_result_of_a_fixed_run();
     EXPECT_TRUE(wait_until([&] { return queue(cluster).empty(); }, Seconds(30)))
         << "nobody comes again once the run is done";
+}
+
+// As with a fixed run, but nobody waits for it, so it does not even load libtorch.
+TEST_F(Pilots, OneThatIsPreemptedBeforeItsStepLeavesAtOnce) {
+    script.start_the_step_too_late();
+    const std::string late = start();
+    cluster.wait_state(late, {"RUNNING"});
+    const auto begin = std::chrono::steady_clock::now();
+    const CommandResult urgent = cluster.run({"srun", "-p", "normal", "-N1", "-w", node_of(late), "--exclusive", "true"});
+    EXPECT_EQ(urgent.exit_code, 0) << urgent.error;
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(cancel_grace_s)) << script.log(late);
+    script.expect_told(late, "told to end before it had joined");
+    script.expect_told(late, "goes on, with the same log");
 }
 
 TEST_F(Pilots, ANodeWithoutPowerCostsNoStep) {

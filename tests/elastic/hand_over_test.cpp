@@ -50,6 +50,18 @@ TEST(StepLogs, KeepTheLastStepOnly) {
     EXPECT_EQ(log.answer({.what = What::step, .member = "a", .step = 3}, at_once).status, Status::later);
 }
 
+// A newcomer was at step 9 when all others died, and founds the run again from an earlier checkpoint.
+TEST(StepLogs, OfARunThatBeginsAnewHaveNothingOfTheOldOne) {
+    StepLog log;
+    log.keep(9, Blob());
+    log.forget_all();
+    log.keep(4, blob_of(8, 4));
+    const BulkAnswer answer = log.answer({.what = What::step, .member = "a", .step = 4}, at_once);
+    EXPECT_EQ(answer.status, Status::data);
+    EXPECT_EQ(answer.newest, 4);
+    EXPECT_EQ(log.answer({.what = What::step, .member = "a", .step = 9}, at_once).status, Status::later);
+}
+
 TEST(StepLogs, KeepWhatANewcomerNeedsAndTellItOfTheSwitch) {
     StepLog log;
     log.keep(1, blob_of(8, 1));
@@ -82,8 +94,26 @@ TEST(StepLogs, KeepWhatANewcomerNeedsAndTellItOfTheSwitch) {
     EXPECT_EQ(log.answer({.what = What::step, .member = "x", .step = 7}, at_once).status, Status::data);
 }
 
+TEST(StepLogs, TellOfASnapshotBeforeTheTrainerHearsOfIt) {
+    int told = 0;
+    StepLog* self = nullptr;
+    StepLog log([&] {
+        ++told;
+        EXPECT_FALSE(self->snapshot_wanted());
+    });
+    self = &log;
+    const BulkRequest request{.what = What::snapshot, .member = "new"};
+    log.answer(request, at_once);
+    log.answer(request, at_once);  // it asks again while it waits
+    EXPECT_EQ(told, 1);
+    log.offer_snapshot(1, blob_of(100, 9));
+    EXPECT_EQ(log.answer(request, at_once).status, Status::data);
+    EXPECT_EQ(log.answer({.what = What::snapshot, .member = "new", .step = 1}, at_once).status, Status::data);
+    EXPECT_EQ(told, 1);
+}
+
 TEST(StepLogs, GiveUpASlowNewcomerBeforeTheyTakeTooMuchMemory) {
-    StepLog log(Bytes{1000});
+    StepLog log([] {}, Bytes{1000});
     log.answer({.what = What::snapshot, .member = "new"}, at_once);
     log.offer_snapshot(0, blob_of(10, 0));
     for (Step step = 1; step <= 20; ++step) {
@@ -161,6 +191,27 @@ TEST(BulkTransfers, NeedTheSecretOnBothSides) {
     other[0] = std::byte(1);
     BulkClient client(server.socket.address(), other, {});
     EXPECT_THROW(client.fetch({.what = What::step, .member = "a", .step = 4}), Error);
+}
+
+TEST(BulkTransfers, EndWithTheirServerAlthoughSomebodyAsksAgainAndAgain) {
+    auto server = std::make_unique<Server>();
+    std::atomic<int> answers{0};
+    std::thread newcomer([&, address = server->socket.address(), secret = server->secret] {
+        BulkClient client(address, secret, [&] { return answers > 1000; });
+        try {
+            while (client.fetch({.what = What::snapshot, .member = "a"}).status == Status::later) {
+                ++answers;
+            }
+        } catch (const Error&) {
+        }
+    });
+    while (answers == 0) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    const auto begin = std::chrono::steady_clock::now();
+    server.reset();
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
+    newcomer.join();
 }
 
 TEST(BulkTransfers, EndWhenTheyAreNotWantedAnyMore) {

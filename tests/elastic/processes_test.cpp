@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <list>
+#include <optional>
 #include <string>
 #include <thread>
 
@@ -20,6 +21,7 @@
 #include <mastic/core/random.hpp>
 #include <mastic/elastic/generation_store.hpp>
 
+#include "host_network.hpp"
 #include "support/temp_dir.hpp"
 #include "worker_process.hpp"
 
@@ -215,50 +217,20 @@ TEST_F(ElasticRun, TheControlSocketOfAnyMemberTakesCommands) {
     EXPECT_FALSE(first.recorded("lost")) << first.record();
 }
 
-// Two hosts that are network namespaces of this one, with the same directory.
-bool run_command_line(const std::string& command) {
-    return std::system((command + " 2>/dev/null").c_str()) == 0;
-}
-
-struct TwoHosts {
-    TwoHosts() {
-        const std::string a = name('a');
-        const std::string b = name('b');
-        usable = ::geteuid() == 0 && run_command_line("ip netns add " + a) &&
-                 run_command_line("ip netns add " + b) &&
-                 run_command_line("ip link add cable netns " + a + " type veth peer name cable netns " + b) &&
-                 run_command_line("ip -n " + a + " addr add 10.78.0.1/24 dev cable") &&
-                 run_command_line("ip -n " + b + " addr add 10.78.0.2/24 dev cable") &&
-                 run_command_line("ip -n " + a + " link set lo up") &&
-                 run_command_line("ip -n " + b + " link set lo up") &&
-                 run_command_line("ip -n " + a + " link set cable up") &&
-                 run_command_line("ip -n " + b + " link set cable up");
-    }
-    ~TwoHosts() {
-        run_command_line("ip netns del " + name('a'));
-        run_command_line("ip netns del " + name('b'));
-    }
-    std::string name(char host) const { return "mastic-elastic-" + std::to_string(::getpid()) + "-" + host; }
-    std::string path(char host) const { return "/run/netns/" + name(host); }
-    void cut() const { run_command_line("ip -n " + name('a') + " link set cable down"); }
-    bool usable = false;
-};
-
 TEST_F(ElasticRun, AfterACutOfTheNetworkTheLargerPartGoesOn) {
-    const TwoHosts hosts;
-    if (!hosts.usable) {
+    const HostNetwork hosts(2);
+    if (!hosts.is_usable()) {
         GTEST_SKIP() << "needs root and network namespaces";
     }
-    std::this_thread::sleep_for(1s);  // the kernel looks whether its new addresses are free
     ::setenv("WORKER_TIMEOUT", "1", 1);
-    WorkerProcess first = start({.netns = hosts.path('a')});
+    WorkerProcess first = start({.netns = hosts.path(0)});
     ASSERT_TRUE(eventually([&] { return works(first); })) << first.errors();
-    WorkerProcess second = start({.netns = hosts.path('b')});
+    WorkerProcess second = start({.netns = hosts.path(1)});
     ASSERT_TRUE(have_members({&first, &second}, 2)) << second.errors();
-    WorkerProcess third = start({.netns = hosts.path('b')});
+    WorkerProcess third = start({.netns = hosts.path(1)});
     ASSERT_TRUE(have_members({&first, &second, &third}, 3)) << third.errors();
     ::unsetenv("WORKER_TIMEOUT");
-    hosts.cut();
+    hosts.cut(0);
     ASSERT_TRUE(have_members({&second, &third}, 2)) << second.record() << second.errors();
     expect_further_steps(third);
     EXPECT_EQ(first.wait_for_end(20s), 7) << first.record() << first.errors();
@@ -267,54 +239,128 @@ TEST_F(ElasticRun, AfterACutOfTheNetworkTheLargerPartGoesOn) {
     }
 }
 
-// Joins, leaves and kills in random order. MASTIC_ELASTIC_RUNS=N runs N histories in each part.
-class RandomHistories : public ElasticRun, public testing::WithParamInterface<int> {};
-INSTANTIATE_TEST_SUITE_P(Part, RandomHistories, testing::Range(0, 6));
-
-TEST_P(RandomHistories, CountEveryStepOnce) {
-    const char* wanted = std::getenv("MASTIC_ELASTIC_RUNS");
-    const int histories = wanted == nullptr ? 5 : std::atoi(wanted);
-    const int first = 1 + GetParam() * histories;
-    for (int seed = first; seed < first + histories && !HasFailure(); ++seed) {
-        SCOPED_TRACE("history " + std::to_string(seed));
-        const TempDir place;
-        CounterRandom random(static_cast<std::uint64_t>(seed));
-        ::setenv("WORKER_TIMEOUT", "1", 1);
-        const WorkerSettings settings{.directory = (place.path() / "elastic").string(), .snapshot_kb = 64};
-        std::list<WorkerProcess> workers;
-        std::vector<WorkerProcess*> present;
-        const auto add = [&] { present.push_back(&workers.emplace_back(settings)); };
+// Joins, leaves and kills in random order, on hosts of a network that is cut and healed, or on one host.
+class RandomHistory {
+  public:
+    RandomHistory(int seed, const HostNetwork* hosts) : random_(static_cast<std::uint64_t>(seed)), hosts_(hosts) {
         add();
-        ASSERT_TRUE(eventually([&] { return works(workers.front()); })) << workers.front().errors();
-        for (int event = 0; event < 8; ++event) {
-            std::this_thread::sleep_for(std::chrono::milliseconds(random.below(400)));
-            const std::size_t some = random.below(present.size());
-            const std::uint64_t what = present.size() < 3 ? 0 : random.below(4);
-            if (what <= 1 && present.size() < 5) {
-                add();
-                continue;
-            }
-            present[some]->signal(what == 2 ? SIGTERM : SIGKILL);
-            present.erase(present.begin() + static_cast<std::ptrdiff_t>(some));
+    }
+
+    WorkerProcess& founder() { return workers_.front(); }
+    void event() {
+        std::this_thread::sleep_for(std::chrono::milliseconds(random_.below(cut_host_ ? 1500 : 400)));
+        forget_cut_off();
+        if (hosts_ != nullptr && random_.below(4) == 0) {
+            cut_host_ ? heal() : cut();
+            return;
         }
-        ::unsetenv("WORKER_TIMEOUT");
-        // All that are left come together.
-        const int left = static_cast<int>(present.size());
-        EXPECT_TRUE(eventually(
-            [&] {
-                return std::ranges::all_of(
-                    present, [&](const WorkerProcess* one) { return members_of(*one) == left; });
-            },
-            30s));
-        for (const WorkerProcess* worker : present) {
-            if (members_of(*worker) != left) {
-                ADD_FAILURE() << worker->record().substr(0, 500) << "...\n" << worker->errors();
-            }
+        const std::size_t some = random_.below(std::max<std::size_t>(present_.size(), 1));
+        const std::uint64_t what = present_.size() < 3 ? 0 : random_.below(4);
+        if (what <= 1 && present_.size() < 5) {
+            add();
+            return;
         }
-        for (const WorkerProcess& worker : workers) {
+        present_[some]->signal(what == 2 ? SIGTERM : SIGKILL);
+        present_.erase(present_.begin() + static_cast<std::ptrdiff_t>(some));
+        may_end_for_all_ = may_end_for_all_ || cut_host_;
+    }
+    void heal() {
+        if (cut_host_) {
+            hosts_->heal(*cut_host_);
+        }
+        cut_host_.reset();
+    }
+    // All that are left are members of one generation.
+    bool are_together() {
+        forget_cut_off();
+        return std::ranges::all_of(present_, [&](const WorkerProcess* one) {
+            return last_of(*one).members == static_cast<int>(present_.size());
+        });
+    }
+    void expect_all_right() {
+        EXPECT_TRUE(!present_.empty() || may_end_for_all_) << "none is left, though none was sent away while a host was cut off";
+        for (const WorkerProcess* worker : present_) {
+            EXPECT_EQ(last_of(*worker).members, static_cast<int>(present_.size()))
+                << worker->record().substr(0, 500) << "...\n" << worker->errors();
+        }
+        for (const WorkerProcess& worker : workers_) {
             expect_right_steps(worker);
         }
     }
+
+  private:
+    static RecordedStep last_of(const WorkerProcess& worker) {
+        const auto steps = worker.steps();
+        return steps.empty() ? RecordedStep{} : steps.rbegin()->second;
+    }
+    void add() {
+        WorkerSettings settings{.directory = (place_.path() / "elastic").string(), .snapshot_kb = 64};
+        if (hosts_ != nullptr) {
+            settings.netns = hosts_->path(static_cast<int>(random_.below(static_cast<std::uint64_t>(hosts_->size()))));
+        }
+        present_.push_back(&workers_.emplace_back(settings));
+    }
+    void cut() {
+        cut_host_ = static_cast<int>(random_.below(static_cast<std::uint64_t>(hosts_->size())));
+        hosts_->cut(*cut_host_);
+        was_cut_ = true;
+    }
+    // The others go on without them.
+    void forget_cut_off() {
+        std::erase_if(present_, [this](WorkerProcess* one) {
+            if (one->runs()) {
+                return false;
+            }
+            const int code = one->wait_for_end(0s);
+            EXPECT_TRUE(was_cut_ && code == 7) << code << one->record().substr(0, 500) << "...\n" << one->errors();
+            return true;
+        });
+    }
+
+    CounterRandom random_;
+    const HostNetwork* hosts_;
+    TempDir place_;
+    std::list<WorkerProcess> workers_;
+    std::vector<WorkerProcess*> present_;
+    std::optional<int> cut_host_;
+    bool was_cut_ = false;
+    bool may_end_for_all_ = false;
+};
+
+// MASTIC_ELASTIC_RUNS=N runs N histories in each part.
+void run_histories(int part, int usual, const HostNetwork* hosts) {
+    const char* wanted = std::getenv("MASTIC_ELASTIC_RUNS");
+    const int histories = wanted == nullptr ? usual : std::atoi(wanted);
+    const int first = 1 + part * histories;
+    for (int seed = first; seed < first + histories && !testing::Test::HasFailure(); ++seed) {
+        SCOPED_TRACE("history " + std::to_string(seed));
+        ::setenv("WORKER_TIMEOUT", "1", 1);
+        RandomHistory history(seed, hosts);
+        ASSERT_TRUE(eventually([&] { return history.founder().last_step() > 0; })) << history.founder().errors();
+        for (int event = 0; event < 8; ++event) {
+            history.event();
+        }
+        history.heal();
+        ::unsetenv("WORKER_TIMEOUT");
+        eventually([&] { return history.are_together(); }, 30s);
+        history.expect_all_right();
+    }
+}
+
+class RandomHistories : public testing::TestWithParam<int> {};
+INSTANTIATE_TEST_SUITE_P(Part, RandomHistories, testing::Range(0, 6));
+
+TEST_P(RandomHistories, CountEveryStepOnce) { run_histories(GetParam(), 5, nullptr); }
+
+class RandomCuts : public testing::TestWithParam<int> {};
+INSTANTIATE_TEST_SUITE_P(Part, RandomCuts, testing::Range(0, 3));
+
+TEST_P(RandomCuts, LeaveOnePartThatGoesOn) {
+    const HostNetwork hosts(3);
+    if (!hosts.is_usable()) {
+        GTEST_SKIP() << "needs root and network namespaces";
+    }
+    run_histories(GetParam(), 3, &hosts);
 }
 
 }  // namespace

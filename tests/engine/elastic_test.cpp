@@ -3,7 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <csignal>
+#include <set>
+#include <thread>
+#include <utility>
 
 #include "engine/train_program.hpp"
 #include "support/child_process.hpp"
@@ -149,6 +153,69 @@ TEST_F(Elastic, TheLastMemberSavesWhenItIsAskedToStop) {
     EXPECT_EQ(step_of(newest_state(run)), record_of(run).attempt.last_step);
 }
 
+// As when Slurm takes all nodes back in one moment.
+TEST_F(Elastic, AllThatAreStoppedAtOnceSave) {
+    std::int64_t before = 0;
+    for (int repetition = 0; repetition < 4; ++repetition) {
+        const int from = started;
+        ChildProcess first = start(100000), second = start(100000), third = start(100000);
+        const auto all_are_there = [&] {
+            return (first.output() + second.output() + third.output()).find("rank 2 of 3") != std::string::npos;
+        };
+        ASSERT_TRUE(eventually(all_are_there)) << first.output() << second.output() << third.output();
+        ASSERT_TRUE(passes(5 * repetition));
+        for (ChildProcess* member : {&first, &second, &third}) {
+            member->kill(SIGTERM);
+        }
+        for (ChildProcess* member : {&first, &second, &third}) {
+            EXPECT_EQ(member->wait(), 75) << member->output();
+        }
+        EXPECT_EQ(step_of(newest_state(run)), record_of(run).attempt.last_step) << first.output() << second.output() << third.output();
+        EXPECT_GT(step_of(newest_state(run)), before) << "start " << from << " went on";
+        before = step_of(newest_state(run));
+    }
+}
+
+// It is alone, and the directory is still the other one's.
+TEST_F(Elastic, WhoIsStoppedBeforeItLeadsSaves) {
+    ChildProcess first = start(100000);
+    ASSERT_TRUE(passes(10)) << first.output();
+    ChildProcess second = start(100000);
+    ASSERT_TRUE(eventually([&] { return second.output().find("rank 1 of 2") != std::string::npos; })) << second.output();
+    first.kill(SIGTERM);
+    ASSERT_TRUE(eventually([&] { return second.output().find("rank 0 of 1") != std::string::npos; })) << second.output();
+    second.kill(SIGTERM);
+    EXPECT_EQ(first.wait(), 75) << first.output();
+    EXPECT_EQ(second.wait(), 75) << second.output();
+    EXPECT_EQ(step_of(newest_state(run)), record_of(run).attempt.last_step) << second.output();
+    EXPECT_GT(step_of(newest_state(run)), 0);
+}
+
+TEST_F(Elastic, ARunThatEndsWhileANewcomerFetchesEndsForBoth) {
+    const Arguments slow = {"--train.inject", "slow@100000"};  // 1.6 s a step
+    ChildProcess first = start(1, slow);
+    ASSERT_TRUE(passes(2)) << first.output();
+    ChildProcess second = start(1, slow);
+    EXPECT_EQ(first.wait(), 0) << first.output();
+    EXPECT_EQ(second.wait(), 0) << second.output();
+    EXPECT_EQ(step_of(newest_state(run)), steps_of_an_epoch);
+}
+
+TEST_F(Elastic, ANewcomerThatIsStoppedGoesAtOnce) {
+    ChildProcess first = start(100000);
+    ASSERT_TRUE(passes(10)) << first.output();
+    first.kill(SIGSTOP);
+    ChildProcess second = start(100000);
+    ASSERT_TRUE(eventually([&] { return second.output().find("model mlp") != std::string::npos; })) << second.output();
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    const auto told = std::chrono::steady_clock::now();
+    second.kill(SIGTERM);
+    EXPECT_EQ(second.wait(), 75) << second.output();
+    EXPECT_LT(std::chrono::steady_clock::now() - told, std::chrono::seconds(10)) << second.output();
+    EXPECT_THAT(second.output(), HasSubstr("SIGTERM before this process had joined the run"));
+    first.kill(SIGKILL);
+}
+
 TEST_F(Elastic, WhenAllDieTheNextStartResumes) {
     const Arguments saving = {"--checkpoint.every_steps", "20"};
     {
@@ -181,6 +248,43 @@ TEST_F(Elastic, AMemberWithOtherWeightsLeavesWhenTheNextOneComes) {
     EXPECT_EQ(third.wait(), 75) << third.output();
     EXPECT_EQ(first.wait(), 0) << first.output();
     expect_every_step_once(epochs);
+}
+
+// Each sample once an epoch although steps get longer and shorter; a replayed step is made at the rate of those that made it.
+TEST_F(Elastic, MoreMembersMayTakeMoreSamplesAStep) {
+    constexpr int epochs = 800, batch = samples / steps_of_an_epoch;
+    const Arguments linear = {"--elastic.scaling", "linear"};
+    ChildProcess first = start(epochs, linear);
+    ASSERT_TRUE(passes(20)) << first.output();
+    ChildProcess second = start(epochs, linear);
+    ASSERT_TRUE(eventually([&] { return first.output().find("rank 0 of 2") != std::string::npos; })) << first.output();
+    ChildProcess third = start(epochs, linear);
+    ASSERT_TRUE(eventually([&] { return first.output().find("rank 0 of 3") != std::string::npos; })) << first.output();
+    ASSERT_TRUE(passes(20)) << first.output();
+    second.kill(SIGKILL);
+    EXPECT_EQ(first.wait(), 0) << first.output();
+    EXPECT_EQ(third.wait(), 0) << third.output();
+    const auto steps = metrics_of(run).steps;
+    ASSERT_FALSE(steps.empty());
+    std::int64_t done = 0;
+    std::set<std::int64_t> sizes;
+    for (const report::StepRecord& one : steps) {
+        const std::int64_t of_step = one.samples - std::exchange(done, one.samples);
+        EXPECT_TRUE(of_step == one.global_batch || one.samples % samples == 0) << "step " << one.step << ": " << of_step;
+        if (one.learning_rate > 0) {  // else it was got from others
+            EXPECT_EQ(one.global_batch, batch * one.world_size) << "step " << one.step;
+            EXPECT_NEAR(one.learning_rate, 0.05 * static_cast<double>(one.world_size), 1e-9) << "step " << one.step;
+        }
+        sizes.insert(one.world_size);
+    }
+    EXPECT_EQ(done, epochs * samples);
+    EXPECT_EQ(sizes, (std::set<std::int64_t>{1, 2, 3}));
+}
+
+TEST_F(Elastic, StepsCannotLimitARunWhoseStepsGrow) {
+    ChildProcess only = start(5, {"--elastic.scaling", "sqrt", "--train.max_steps", "10"});
+    EXPECT_EQ(only.wait(), 2) << only.output();
+    EXPECT_THAT(only.output(), HasSubstr("train.epochs"));
 }
 
 TEST_F(Elastic, AnotherConfigurationIsRefused) {

@@ -46,6 +46,8 @@ class AppRun {
     // Becomes the process that saves: Error(io) if another one still does. resume() goes on from the newest checkpoint.
     void lead() { saver_.emplace(options_, host_); }
     bool leads() const { return saver_.has_value(); }
+    void stop_leading() { saver_.reset(); }
+    void save(bool last);  // nothing where it does not lead
     void resume();
 
     // Until the app has finished (done), a stop was agreed on (requeue), both saved, or after_step() says so (its code).
@@ -70,7 +72,6 @@ class AppRun {
   private:
     bool evaluation_due() const;
     StepWord step();
-    void save(bool last);
 
     Context context_;
     std::optional<Saver> saver_;

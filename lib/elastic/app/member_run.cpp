@@ -1,5 +1,8 @@
 #include <mastic/elastic/app/member_run.hpp>
 
+#include <chrono>
+#include <thread>
+
 #include <spdlog/spdlog.h>
 
 #include <mastic/core/agreed_error.hpp>
@@ -9,17 +12,26 @@
 
 namespace mastic::app {
 
-MemberRun::~MemberRun() = default;
+// The directory first: once nobody is alive, another process may begin anew there.
+MemberRun::~MemberRun() { stop_leading(); }
 
 ExitCode MemberRun::run() {
     set_up();
-    enter();
+    try {
+        enter();
+    } catch (const elastic::Left&) {
+        spdlog::info("{} before this process had joined the run", job::to_string(signals_.stop_reason()));
+        return ExitCode::requeue;
+    }
     for (;;) {
         try {
             if (!group_) {
                 begin_generation();
             }
             const ExitCode code = take_steps();
+            if (!leads() && !left_ && group_->rank() == 0) {
+                save_as_the_last_one();
+            }
             if (code == ExitCode::done && finished()) {
                 say_farewell();
             }
@@ -52,6 +64,7 @@ void MemberRun::enter() {
     membership.timing.timeout = options_.timeout;
     membership.timing.heartbeat = options_.timeout / 3;
     membership.join = options_.patience;
+    membership.must_end = [this] { return signals_.stop_reason() != job::StopReason::none; };
     membership_ =
         std::make_unique<elastic::Membership>(membership, static_cast<elastic::ReplicatedState&>(*this));
     if (membership_->founded()) {
@@ -145,9 +158,31 @@ std::optional<ExitCode> MemberRun::after_step(const StepWord& agreed) {
     return std::nullopt;
 }
 
-ExitCode MemberRun::left() const {
-    spdlog::info("left the run after step {}; the others go on", steps());
-    return leaving_ ? ExitCode::requeue : ExitCode::done;
+ExitCode MemberRun::left() {
+    left_ = true;
+    const bool others_go_on = !membership_->generation().members.empty();
+    spdlog::info("left the run after step {}; {}", steps(), others_go_on ? "the others go on" : "nobody goes on");
+    if (membership_->is_last()) {
+        save_as_the_last_one();
+    }
+    return leaving_ || !others_go_on ? ExitCode::requeue : ExitCode::done;
+}
+
+// Whether it has come to lead the run or not: the one before may still be writing its last checkpoint.
+void MemberRun::save_as_the_last_one() {
+    constexpr std::chrono::seconds longest_hand_over{60};
+    const auto until = std::chrono::steady_clock::now() + longest_hand_over;
+    while (!leads()) {
+        try {
+            lead();
+        } catch (const Error&) {
+            if (std::chrono::steady_clock::now() > until) {
+                throw;
+            }
+            std::this_thread::sleep_for(std::chrono::milliseconds(50));
+        }
+    }
+    save(true);
 }
 
 // Nobody goes while another one may still need it for the evaluation.

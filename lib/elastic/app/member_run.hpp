@@ -33,13 +33,15 @@ class MemberRun : public AppRun, private elastic::ReplicatedState {
     void check_equal_values();
     void regroup();
     void lead_if_first();
-    ExitCode left() const;
+    ExitCode left();
+    void save_as_the_last_one();
     void say_farewell();
 
     std::unique_ptr<elastic::Membership> membership_;
     std::shared_ptr<comm::Group> group_;
     std::vector<std::byte> last_good_;  // the kept values after the last step that counts
     bool leaving_ = false;
+    bool left_ = false;
     std::chrono::steady_clock::time_point last_try_to_lead_{};
 };
 

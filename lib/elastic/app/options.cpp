@@ -22,7 +22,7 @@ void declare_app_options(config::Schema& schema, AppOptions& options) {
         .metavar("DIR");
     schema
         .option("elastic.timeout", options.timeout, "a member that gives no sign of life for so long is lost")
-        .above(Seconds{0})
+        .at_least(Seconds{0.1})
         .advanced();
     schema.option("elastic.patience", options.patience, "how long a newcomer looks for the run's members")
         .advanced();

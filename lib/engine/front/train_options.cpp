@@ -258,7 +258,16 @@ void declare_elastic(Schema& schema, ElasticSection& elastic) {
         .option("elastic.join", elastic.join,
                 "found an elastic run in this run directory, which takes the place of run.dir, or join the one that is there")
         .metavar("DIR");
-    schema.option("elastic.timeout", elastic.timeout, "a member that gives no sign of life for so long is lost").advanced();
+    schema
+        .option("elastic.scaling", elastic.scaling,
+                "none: members share train.batch_size; else each adds so many samples to a step, and the learning rate grows with "
+                "their number (linear) or its root (sqrt)")
+        .choices({"none", "linear", "sqrt"})
+        .on_resume(OnResume::fork);
+    schema
+        .option("elastic.timeout", elastic.timeout, "a member that gives no sign of life for so long is lost")
+        .at_least(Seconds{0.1})
+        .advanced();
     schema.option("elastic.patience", elastic.patience, "how long a newcomer looks for the run's members").advanced();
     schema.option("elastic.rate", elastic.rate, "what a member sends to newcomers a second, at most; 0: no limit").advanced();
 }

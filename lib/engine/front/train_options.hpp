@@ -110,6 +110,7 @@ struct JobSection {
 struct ElasticSection {
     std::string join;     // run directory; empty: the ranks are those of MPI
     Seconds timeout{3};   // without a sign of life
+    std::string scaling = "none";  // none | linear | sqrt: of batch and learning rate by the members
     Seconds patience{120};  // for a newcomer to find the run
     Bytes rate{0};        // to newcomers, a second; 0: no limit
 };

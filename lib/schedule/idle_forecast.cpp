@@ -8,6 +8,8 @@ namespace mastic::schedule {
 namespace {
 
 constexpr TimePoint never = TimePoint::max();
+// A plan counts full seconds, and is as old as the scheduler's last look, which comes every half a minute by default.
+constexpr std::chrono::seconds about_to_start{30};
 
 bool contains(const std::vector<std::string>& names, const std::string& name) {
     return std::ranges::find(names, name) != names.end();
@@ -76,9 +78,14 @@ class Forecaster {
 
     std::vector<NodeForecast> run() {
         for (const QueuedJob& job : view_.pending) {
-            if (!options_.own_jobs.contains(job.id)) {
+            if (options_.own_jobs.contains(job.id)) {
+                asked_for_.insert(job.required.begin(), job.required.end());
+            } else {
                 consider(job);
             }
+        }
+        for (const QueuedJob* job : due_) {
+            mark_wanted(*job);
         }
         for (const Reservation& reservation : view_.reservations) {
             if (reservation.start > view_.time) {
@@ -105,7 +112,7 @@ class Forecaster {
         if (in_pool) {
             place_.emplace(node.name, forecast_.size());
             kind.idle.push_back(forecast_.size());
-            forecast_.push_back({node.name, held ? own->second : "", {}, {}, 0, ""});
+            forecast_.push_back({node.name, held ? own->second : "", {}, {}, 0, false, ""});
         }
         const auto busy = times_.busy_until.find(node.name);
         if (node.idle || held) {
@@ -117,6 +124,9 @@ class Forecaster {
 
     void consider(const QueuedJob& job) {
         if (job.planned_start) {
+            if (*job.planned_start <= view_.time + about_to_start && job.waits_for_nodes() && !may_go_now(job)) {
+                return;  // its plan has been about to come true for long enough
+            }
             const std::string start = "job " + job.id;
             for (const std::string& node : job.planned_nodes) {
                 bound_named(node, *job.planned_start, start + " is planned there");
@@ -129,10 +139,80 @@ class Forecaster {
         } else if (job.waits_for_nodes()) {
             const TimePoint shadow = shadow_time(job);
             if (shadow <= view_.time) {
-                for_all_that_fit(job, [](NodeForecast& node) { ++node.may_go_now; });
+                may_go_now(job);
             } else if (shadow < never) {
                 bound_all(job, shadow, "enough nodes for job " + job.id + " are free then");
             }
+        }
+    }
+
+    // False: it is not believed to.
+    bool may_go_now(const QueuedJob& job) {
+        for_all_that_fit(job, [](NodeForecast& node) { ++node.may_go_now; });
+        if (options_.believed && !options_.believed(job)) {
+            return false;
+        }
+        due_.push_back(&job);
+        return true;
+    }
+
+    // Small: others may have it without a loss for us.
+    int loss_of(const NodeForecast& node) const {
+        if (node.held_by.empty()) {
+            return asked_for_.contains(node.node) ? 1 : 0;
+        }
+        if (options_.leaving_jobs.contains(node.held_by)) {
+            return 0;
+        }
+        return options_.young_jobs.contains(node.held_by) ? 2 : 3;
+    }
+
+    // What jobs of one node leave of a node that is kept for them.
+    struct Room {
+        std::int64_t cpus = 0;
+        std::int64_t memory_mb = 0;
+        std::int64_t gpus = 0;
+
+        bool take(const QueuedJob& job) {
+            if (job.cpus > cpus || job.memory_mb > memory_mb || job.gpus > gpus) {
+                return false;
+            }
+            cpus -= job.cpus;
+            memory_mb -= job.memory_mb;
+            gpus -= job.gpus;
+            return true;
+        }
+    };
+
+    bool shares_a_wanted_node(const QueuedJob& job) {
+        bool shares = false;
+        for_all_that_fit(job, [&](const NodeForecast& node) {
+            const auto room = room_.find(node.node);
+            shares = shares || (room != room_.end() && room->second.take(job));
+        });
+        return shares;
+    }
+
+    void mark_wanted(const QueuedJob& job) {
+        if (job.nodes == 1 && shares_a_wanted_node(job)) {
+            return;
+        }
+        // Of the nodes of a plan, those that others hold until then are not to be kept free.
+        std::int64_t missing = job.nodes - std::ranges::count_if(job.planned_nodes, [this](const std::string& node) {
+                                   return times_.held_by_others.contains(node);
+                               });
+        for (int loss = 0; loss <= 3 && missing > 0; ++loss) {
+            for_all_that_fit(job, [&](NodeForecast& node) {
+                if (missing > 0 && !node.wanted && loss_of(node) == loss) {
+                    node.wanted = true;
+                    --missing;
+                    if (job.nodes == 1) {
+                        const ClusterNode& whole = *view_.find(node.node);
+                        room_[node.node] = {whole.cpus, whole.memory_mb, whole.gpus};
+                        room_[node.node].take(job);
+                    }
+                }
+            });
         }
     }
 
@@ -210,6 +290,9 @@ class Forecaster {
     std::map<KindKey, std::vector<TimePoint>> free_at_;  // sorted, by what a job asks of each node
     std::vector<NodeForecast> forecast_;
     std::map<std::string, std::size_t> place_;
+    std::set<std::string> asked_for_;     // nodes, by own jobs that wait
+    std::vector<const QueuedJob*> due_;  // that may go now, and are believed to
+    std::map<std::string, Room> room_;   // of nodes that are wanted by jobs of one node
 };
 
 }  // namespace

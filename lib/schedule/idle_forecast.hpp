@@ -15,12 +15,18 @@
 //   until      the earliest of: the planned start of a job that names the node; the planned start of one that may take
 //              it; the shadow time of a job without plan that may take it; the begin of a reservation. Worst case for
 //              each node on its own: a job of one node that may take ten shortens all ten.
-//   may go now jobs without plan that enough idle nodes fit right now. Slurm has not looked at them yet, or keeps the
-//              nodes for others; so they say nothing of a time, only that the node is wanted.
+//   may go now jobs without plan that enough idle nodes fit right now, and those whose planned start is now or within half
+//              a minute. Slurm has not looked at them yet, or waits for preempted jobs to end, or keeps the nodes for
+//              others; so they say nothing of a time.
+//   wanted     as many nodes as such a job asks for (jobs of one node share them), less those that others will leave to
+//              it: free ones and those that we leave first, then those that one of our waiting jobs asks for, then those of
+//              our youngest jobs, then all that we hold. Slurm takes the nodes that it likes, and plans others than it takes
+//              when it preempts; but if so many stay free, it can start the job.
 //
 // It is no promise: plans come forward when jobs end before their limits, and new jobs come.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <set>
 #include <string>
@@ -36,13 +42,17 @@ struct NodeForecast {
     std::optional<TimePoint> until;        // empty: never taken, as far as anybody has said. Not before now
     std::optional<TimePoint> named_until;  // only by those that name this node; not before `until`
     int may_go_now = 0;
+    bool wanted = false;
     std::string reason;  // of `until`, or why there is none
 };
 
 struct ForecastOptions {
-    std::set<std::string>
-        own_jobs;           // nodes with only such jobs count as idle, and what they ask for as nothing
-    std::string partition;  // only its nodes; empty: all
+    std::set<std::string> own_jobs;  // nodes with only such jobs count as idle, and what they ask for as nothing
+    std::string partition;           // only its nodes; empty: all
+    std::set<std::string> leaving_jobs = {};  // of own_jobs: told to end
+    std::set<std::string> young_jobs = {};    // of own_jobs: they have just started
+    // Of a job that may go now: will it? Those that do not want no node, and take none. Empty: all will.
+    std::function<bool(const QueuedJob&)> believed = {};
 };
 
 // All idle nodes, by name. Adding a waiting job or a reservation that begins later never makes an `until` later.

@@ -63,12 +63,9 @@ std::optional<TimePoint> time_of(std::string_view text) {
     if (is_none(text)) {
         return std::nullopt;
     }
-    constexpr std::int64_t end_of_time = 9'000'000'000;  // fits into a TimePoint
-    if (const auto seconds = parse_integer(text); seconds && *seconds > 0 && *seconds < end_of_time) {
-        return std::chrono::system_clock::from_time_t(*seconds);
-    }
-    if (const auto stamp = job::parse_slurm_timestamp(text)) {
-        return stamp;
+    const auto seconds = parse_integer(text);
+    if (const auto time = seconds ? job::time_point_of(*seconds) : job::parse_slurm_timestamp(text)) {
+        return time;
     }
     refuse("time", text);
 }

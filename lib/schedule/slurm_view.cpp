@@ -35,8 +35,12 @@ bool QueuedJob::waits_for_nodes() const {
     constexpr std::array others = {"Dependency",     "JobHeld",  "BeginTime",     "JobArrayTaskLimit",
                                    "Assoc",          "QOS",      "Licenses",      "Partition",
                                    "BadConstraints", "Invalid",  "MaxMem",        "AccountNotAll",
-                                   "DeadLine",       "Cleaning", "launch failed", "job requeued in held"};
-    return std::ranges::none_of(others, [&](const char* other) { return reason.starts_with(other); });
+                                   "DeadLine",       "Cleaning", "launch failed", "job requeued in held",
+                                   "Reservation"};
+    constexpr std::string_view unavailable = "UnavailableNodes:";  // which it must have; without a name they are only in use
+    const auto named = reason.find(unavailable);
+    return (named == reason.npos || named + unavailable.size() == reason.size()) &&
+           std::ranges::none_of(others, [&](const char* other) { return reason.starts_with(other); });
 }
 
 const ClusterNode* ClusterView::find(std::string_view name) const {

@@ -23,8 +23,8 @@ RescaleManager::~RescaleManager() {
     }
 }
 
-std::string RescaleManager::submit(const std::filesystem::path& run_directory, int steps, int sample_us,
-                                   int least) const {
+schedule::TrainingOrder RescaleManager::order(const std::filesystem::path& run_directory, int steps, int sample_us,
+                                              int least) const {
     schedule::TrainingOrder order;
     order.name = run_directory.filename();
     order.directory = run_directory.parent_path();
@@ -37,7 +37,11 @@ std::string RescaleManager::submit(const std::filesystem::path& run_directory, i
                         "--train.epochs", "1000000", "--train.inject", "slow@" + std::to_string(sample_us)});
     order.submitted_s = Seconds(std::chrono::system_clock::now().time_since_epoch()).count();
     write_file_atomically(order.config, "[train]\nthreads = 1\n");
-    return state_.publish({order}).front();
+    return order;
+}
+
+std::string RescaleManager::submit(const std::filesystem::path& run_directory, int steps, int sample_us, int least) const {
+    return state_.publish({order(run_directory, steps, sample_us, least)}).front();
 }
 
 Arguments RescaleManager::command(const Arguments& more) const {

@@ -21,7 +21,9 @@ class RescaleManager {
     RescaleManager& operator=(const RescaleManager&) = delete;
 
     const schedule::StateDirectory& state() const { return state_; }
-    // A training of so many steps of batch 16, each sample of which takes `sample_us` more. Returns its id.
+    // For a training of so many steps of batch 16, each sample of which takes `sample_us` more.
+    schedule::TrainingOrder order(const std::filesystem::path& run_directory, int steps, int sample_us, int least = 1) const;
+    // Returns its id.
     std::string submit(const std::filesystem::path& run_directory, int steps, int sample_us,
                        int least = 1) const;
 

@@ -82,6 +82,30 @@ TEST_F(Rescale, TwoTrainingsFillTheGapsOfAJobMix) {
     }
 }
 
+// More trials than nodes.
+TEST_F(Rescale, OfASweepTheBestIsTrainedToItsEnd) {
+    std::vector<schedule::TrainingOrder> trials;
+    for (const char* rate : {"1e-7", "1e-6", "1e-5", "0.05", "1e-4", "1e-3"}) {
+        schedule::TrainingOrder trial = manager.order(dir / ("rate-" + std::to_string(trials.size() + 1)), steps, 2'000);
+        trial.arguments.insert(trial.arguments.end(), {"--optimizer.learning_rate", rate});
+        trial.sweep = "rates";
+        trial.keep_best = 1;
+        trial.most = 2;
+        trials.push_back(trial);
+    }
+    const std::vector<std::string> ids = manager.state().publish(trials);
+    manager.start({"--serve.until_done"});
+    EXPECT_EQ(manager.wait(Seconds(400)), 0) << manager.log();
+    for (const std::string& id : ids) {
+        const schedule::TrainingRecord record = manager.record(id);
+        EXPECT_EQ(record.state, id == "rate-4" ? TrainingState::done : TrainingState::stopped) << id << ": " << record.reason;
+        EXPECT_TRUE(id == "rate-4" || record.reason.starts_with("place ")) << id << ": " << record.reason;
+    }
+    expect_done("rate-4");
+    EXPECT_LT(manager.events(EventKind::pilot_submitted).size(), 40u) << "none is sent away as soon as it has come";
+    expect_nothing_left();
+}
+
 int manager_kills() {
     const char* const wanted = std::getenv("MASTIC_MANAGER_KILLS");
     return wanted == nullptr ? 5 : std::atoi(wanted);

@@ -14,6 +14,17 @@ ShippedScript::ShippedScript(SlurmCluster& cluster, std::filesystem::path script
       logs_(std::move(logs)),
       programs_(std::filesystem::path(MASTIC_TRAIN).parent_path()) {}
 
+void ShippedScript::start_the_step_too_late() {
+    const auto bin = logs_ / "late";
+    std::filesystem::create_directory(bin);
+    std::filesystem::create_symlink(MASTIC_TRAIN, bin / "mastic-train");
+    write_file_atomically(bin / "srun",
+                          "#!/bin/sh\nuntil scontrol show job \"$SLURM_JOB_ID\" | grep -q PreemptTime=2; do sleep 0.1; done\n"
+                          "exec \"$(PATH=${PATH#*:} && command -v srun)\" \"$@\"\n",
+                          0700);
+    prefer(bin);
+}
+
 std::string ShippedScript::start(const Arguments& arguments, const Arguments& options) const {
     Arguments command = {"env", "PATH=" + programs_.string() + ":" + std::getenv("PATH"), "sbatch",
                          "--parsable", "--output=" + (logs_ / "job-%j.log").string()};

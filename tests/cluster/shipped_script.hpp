@@ -16,6 +16,9 @@ class ShippedScript {
     // Programs of this directory come before those of the build.
     void prefer(const std::filesystem::path& programs) { programs_ = programs; }
 
+    // The script's srun starts its step only when Slurm has told the job to end for another one.
+    void start_the_step_too_late();
+
     // Returns the job's number.
     std::string start(const Arguments& arguments, const Arguments& options = {}) const;
     // What it has written so far: of a running job it is behind what the job has done.

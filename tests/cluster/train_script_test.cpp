@@ -1,4 +1,6 @@
 // slurm/train.sbatch as it is shipped: how jobs end, and whether the right ones go on.
+#include <chrono>
+
 #include <gmock/gmock.h>
 
 #include <mastic/core/file.hpp>
@@ -12,8 +14,10 @@ namespace {
 using testing::HasSubstr;
 using testing::IsEmpty;
 
+constexpr int cancel_grace_s = 20;
+
 ClusterEnvironment* const environment = ClusterEnvironment::add(
-    {.nodes = 4, .requeue_grace_s = 20, .cancel_grace_s = 20, .settings = {"KillWait=20"}});
+    {.nodes = 4, .requeue_grace_s = 20, .cancel_grace_s = cancel_grace_s, .settings = {"KillWait=20"}});
 
 class TrainScript : public testing::Test {
   protected:
@@ -185,6 +189,22 @@ TEST_P(PreemptedTrainScript, SavesInItsGraceTimeAndOneJobGoesOn) {
 INSTANTIATE_TEST_SUITE_P(Partitions, PreemptedTrainScript,
                          testing::Values(Preemption{"cancel", true}, Preemption{"requeue", true}),
                          [](const auto& preemption) { return std::string(preemption.param.partition); });
+
+// The grace time's signal goes to the steps that there are, and there is none yet. Whoever preempts must not wait for its end.
+TEST_F(TrainScript, APreemptionBeforeTheStepStopsTheFirstOne) {
+    script.start_the_step_too_late();
+    const Arguments task = endless_task(run, {"--job.margin", "1"});  // or the end of the grace time would be its time limit
+    const std::string job = script.start(task, {"-p", "cancel"});
+    cluster.wait_state(job, {"RUNNING"});
+    const auto begin = std::chrono::steady_clock::now();
+    const CommandResult urgent = cluster.run({"srun", "-p", "normal", "-N4", "--exclusive", "true"});
+    EXPECT_EQ(urgent.exit_code, 0) << urgent.error;
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(cancel_grace_s)) << script.log(job);
+    ASSERT_TRUE(wait_until([&] { return queue(cluster).size() == 1; }, Seconds(30)));
+    EXPECT_NE(queue(cluster).front(), job) << script.log(job);
+    EXPECT_THAT(script.log(job), HasSubstr("SIGTERM"));
+    expect_valid_checkpoints(run);
+}
 
 TEST_F(TrainScript, ANodeThatFailsLeavesARunThatWhyExplains) {
     const std::string job =

@@ -121,6 +121,68 @@ TEST(IdleForecast, AJobWithoutPlanComesNotBeforeItsShadowTime) {
     EXPECT_EQ(told(view)[0], "n1 - nobody asks for it");
 }
 
+std::vector<std::string> wanted_nodes(const ClusterView& view, const ForecastOptions& options = {}) {
+    std::vector<std::string> names;
+    for (const NodeForecast& node : forecast_idle(view, options)) {
+        if (node.wanted) {
+            names.push_back(node.node);
+        }
+    }
+    return names;
+}
+
+TEST(IdleForecast, JobsThatMayGoNowWantAsManyNodesAsTheyAskFor) {
+    ClusterView view = small_view();
+    view.pending = {waiting_job("7", 2)};
+    EXPECT_THAT(wanted_nodes(view), ElementsAre("n1", "n2"));
+    view.pending.push_back(planned_job("8", 0, {"n1"}));  // Slurm waits until those that it preempts have ended
+    EXPECT_THAT(wanted_nodes(view), ElementsAre("n1", "n2", "n3"));
+    ForecastOptions options;
+    options.believed = [](const QueuedJob& job) { return job.id == "8"; };
+    EXPECT_THAT(wanted_nodes(view, options), ElementsAre("n1"));
+    options.believed = [](const QueuedJob&) { return false; };
+    EXPECT_EQ(forecast_idle(view, options).front().until, std::nullopt) << "nor does its plan count, which never comes true";
+    view.pending = {planned_job("9", 5, {"n1"})};
+    EXPECT_THAT(wanted_nodes(view), ElementsAre()) << "not now";
+    view.pending = {planned_job("9", 0, {"n3", "n4", "n5"})};
+    view.pending[0].planned_start = now + std::chrono::seconds(2);  // Slurm rounds up
+    EXPECT_THAT(wanted_nodes(view), ElementsAre("n1")) << "others leave n4 and n5";
+}
+
+TEST(IdleForecast, JobsOfOneNodeShareTheNodeThatIsKeptForThem) {
+    ClusterView view = small_view();  // nodes of 8 cores
+    for (int id = 10; id < 17; ++id) {
+        view.pending.push_back(waiting_job(std::to_string(id), 1));
+    }
+    EXPECT_THAT(wanted_nodes(view), ElementsAre("n1"));
+    view.pending.front().cpus = 2;
+    EXPECT_THAT(wanted_nodes(view), ElementsAre("n1"));
+    view.pending.front().cpus = 3;
+    EXPECT_THAT(wanted_nodes(view), ElementsAre("n1", "n2"));
+}
+
+TEST(IdleForecast, WantsFirstWhatCostsUsLeast) {
+    ClusterView view = small_view();
+    QueuedJob own = waiting_job("100", 1);
+    own.required = {"n1"};
+    view.pending = {own, waiting_job("7", 2)};
+    ForecastOptions options;
+    options.own_jobs = {"1", "100"};
+    EXPECT_THAT(wanted_nodes(view, options), ElementsAre("n2", "n3"));
+    view.pending[1].nodes = 3;
+    EXPECT_THAT(wanted_nodes(view, options), ElementsAre("n1", "n2", "n3")) << "a job that waits before one that runs";
+    view.running[1].nodes = {"n5"};
+    view.running.push_back({"101", "u", "p", "a", {"n2"}, in(10)});
+    view.nodes[1].state = "allocated";
+    view.nodes[1].idle = false;
+    options.own_jobs.insert("101");
+    options.young_jobs = {"101"};
+    EXPECT_THAT(wanted_nodes(view, options), ElementsAre("n1", "n2", "n3")) << "the youngest of those that run";
+    options.leaving_jobs = {"101"};
+    view.pending[1].nodes = 2;
+    EXPECT_THAT(wanted_nodes(view, options), ElementsAre("n2", "n3")) << "what is left already";
+}
+
 TEST(IdleForecast, AJobThatNamesItsNodesTakesNoOthers) {
     ClusterView view = small_view();
     view.pending = {planned_job("7", 10)};

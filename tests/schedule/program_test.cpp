@@ -65,6 +65,17 @@ TEST(Simulate, NeverReplacesTheLog) {
     EXPECT_EQ(read_text_file(log), before);
 }
 
+TEST(Simulate, LooksAtItsOutputsBeforeTheReplay) {
+    const TempDir dir;
+    const std::string log = write_trace(dir);
+    const CommandResult result = rescale({"simulate", log, "--simulate.json", (dir / "none/x.json").string()});
+    EXPECT_EQ(result.exit_code, 5);
+    EXPECT_THAT(result.error, HasSubstr("none/x.json"));
+    EXPECT_EQ(result.output, "");
+    EXPECT_EQ(rescale({"simulate", log, dir.path().string()}).exit_code, 5) << "a directory";
+    EXPECT_EQ(dir.names().size(), 1u);
+}
+
 TEST(Simulate, SaysOddRowsAndIsStrictIfAsked) {
     const TempDir dir;
     const std::string log = dir.write("jobs.txt",
@@ -103,6 +114,9 @@ TEST(Simulate, ErrorsHaveTheirCodes) {
     EXPECT_EQ(rescale({"simulate", log, "/nowhere/o.html", "--simulate.policies", "none"}).exit_code, 5);
     EXPECT_EQ(rescale({"simulate"}).exit_code, 2);
     EXPECT_EQ(rescale({}).exit_code, 2);
+    const CommandResult moment = rescale({"simulate", dir.write("moment.csv", "time_s,node,delta\n0,0,1\n").string()});
+    EXPECT_EQ(moment.exit_code, 3);
+    EXPECT_THAT(moment.error, HasSubstr("all events are at one time"));
 }
 
 TEST(Simulate, IsTheSameEachTime) {

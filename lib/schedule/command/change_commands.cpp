@@ -61,7 +61,7 @@ int resize_command(const CommandContext& context) {
     if (request.least > request.most) {
         throw Error(ExitCode::usage, "MIN is above MAX", "make it smaller");
     }
-    return ask(context, state, request);
+    return ask(context, state, {request});
 }
 
 int drain_command(const CommandContext& context) {
@@ -75,7 +75,7 @@ int drain_command(const CommandContext& context) {
             request.nodes.insert(request.nodes.end(), nodes.begin(), nodes.end());
         }
     }
-    return ask(context, state, request);
+    return ask(context, state, {request});
 }
 
 int stop_command(const CommandContext& context) {
@@ -91,7 +91,7 @@ int stop_command(const CommandContext& context) {
             throw Error(ExitCode::usage, "no manager lives in " + state.path().string());
         }
         request.kind = Request::Kind::shutdown;
-        return ask(context, state, request);
+        return ask(context, state, {request});
     }
     const std::vector<std::string> ids = chosen(state, {arguments.begin() + 1, arguments.end()});
     if (ids.empty()) {
@@ -99,11 +99,12 @@ int stop_command(const CommandContext& context) {
                     arguments.size() > 1 ? "no training is left to stop" : "stop which training?",
                     "name trainings or a sweep, `all` for all of them, or --manager for the manager itself");
     }
+    std::vector<Request> requests;
     for (const std::string& id : ids) {
         request.training = id;
-        ask(context, state, request);
+        requests.push_back(request);
     }
-    return 0;
+    return ask(context, state, std::move(requests));
 }
 
 }  // namespace mastic::schedule

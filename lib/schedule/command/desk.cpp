@@ -1,6 +1,5 @@
 #include <mastic/schedule/command/desk.hpp>
 
-#include <array>
 #include <chrono>
 #include <iostream>
 #include <thread>
@@ -16,17 +15,24 @@ namespace {
 
 constexpr auto look_every = std::chrono::milliseconds(100);
 
-std::optional<Answer> wait_for_answer(const Inbox& inbox, const std::string& id, Seconds patience) {
-    const auto until = std::chrono::steady_clock::now() + patience;
+using Clock = std::chrono::steady_clock;
+
+std::optional<Answer> wait_for_answer(const Inbox& inbox, const std::string& id, Clock::time_point until) {
     for (;;) {
         if (auto answer = inbox.answer_to(id)) {
             return answer;
         }
-        if (std::chrono::steady_clock::now() >= until) {
+        if (Clock::now() >= until) {
             return std::nullopt;
         }
         std::this_thread::sleep_for(look_every);
     }
+}
+
+// What to print instead of an answer.
+std::string without_answer(const StateDirectory& state, bool has_manager) {
+    return has_manager ? "no answer yet; the manager does it at one of its next rounds"
+                       : "waits for a manager; start one with `mastic-rescale serve " + state.path().string() + "`";
 }
 
 }  // namespace
@@ -39,28 +45,34 @@ StateDirectory open_state(const CommandContext& context) {
     return StateDirectory::open(context.invocation.positionals.at(0));
 }
 
-int ask(const CommandContext& context, const StateDirectory& state, Request request) {
-    request.by = process_environment()("USER").value_or("somebody") + "@" + host_name();
-    request.time_s = seconds_since_1970();
-    if (context.invocation.dry_run) {
-        std::cout << "would ask: " << describe(request) << "\n";
-        return 0;
+int ask(const CommandContext& context, const StateDirectory& state, std::vector<Request> requests) {
+    std::vector<std::string> ids;
+    for (Request& request : requests) {
+        request.by = process_environment()("USER").value_or("somebody") + "@" + host_name();
+        request.time_s = seconds_since_1970();
+        if (context.invocation.dry_run) {
+            std::cout << "would ask: " << describe(request) << "\n";
+        } else {
+            ids.push_back(state.inbox().post(request));
+        }
     }
-    const std::string id = state.inbox().post(request);
-    if (!state.manager()) {
-        std::cout << describe(request) << ": waits for a manager; start one with `mastic-rescale serve "
-                  << state.path().string() << "`\n";
-        return 0;
+    const bool has_manager = state.manager().has_value();
+    const auto until = Clock::now() + std::chrono::duration_cast<Clock::duration>(context.options.desk.wait);
+    std::string refused;  // the newest; the last one ends the program
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+        const std::string what = describe(requests[i]);
+        const auto answer = has_manager ? wait_for_answer(state.inbox(), ids[i], until) : std::nullopt;
+        if (answer && answer->refused) {
+            std::cerr << refused;
+            refused = what + ": refused, " + answer->text + "\n";
+        } else {
+            std::cout << (answer ? answer->text : what + ": " + without_answer(state, has_manager)) << "\n";
+        }
     }
-    const auto answer = wait_for_answer(state.inbox(), id, context.options.desk.wait);
-    if (!answer) {
-        std::cout << describe(request) << ": no answer yet; the manager does it at one of its next rounds\n";
-        return 0;
+    if (!refused.empty()) {
+        refused.pop_back();
+        throw Error(ExitCode::usage, refused);
     }
-    if (answer->refused) {
-        throw Error(ExitCode::usage, describe(request) + ": refused, " + answer->text);
-    }
-    std::cout << answer->text << "\n";
     return 0;
 }
 

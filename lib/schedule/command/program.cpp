@@ -49,7 +49,7 @@ config::ProgramInfo describe_program() {
          false},
         {"status",
          "what runs where, since when, how far and why; --json, --watch",
-         {state_dir, {"TRAINING", "all of this one", false, false}},
+         {state_dir, {"TRAINING", "all of this one, or a sweep's trials", false, false}},
          false},
         {"resize",
          "other limits for a training, or another --training.weight",

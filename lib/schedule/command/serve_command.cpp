@@ -17,8 +17,11 @@
 #include <mastic/job/batch/batch_command.hpp>
 #include <mastic/job/batch/slurm_site.hpp>
 #include <mastic/job/batch/shell_words.hpp>
+#include <mastic/job/context.hpp>
 #include <mastic/job/signals.hpp>
+#include <mastic/job/slurm_job.hpp>
 #include <mastic/schedule/command/command_context.hpp>
+#include <mastic/schedule/command/desk.hpp>
 #include <mastic/schedule/manager/manager.hpp>
 
 extern char** environ;
@@ -32,8 +35,7 @@ constexpr std::chrono::seconds inbox_tick{1};
 // Steady, so that a clock that is set neither stops a wait nor ends it.
 std::function<double()> steady_time() {
     using Clock = std::chrono::steady_clock;
-    const double begin_s = Seconds(std::chrono::system_clock::now().time_since_epoch()).count();
-    return [begin_s, begin = Clock::now()] { return begin_s + Seconds(Clock::now() - begin).count(); };
+    return [begin_s = seconds_since_1970(), begin = Clock::now()] { return begin_s + Seconds(Clock::now() - begin).count(); };
 }
 
 std::string user_name() {
@@ -63,6 +65,7 @@ ManagerOptions manager_options(const RescaleOptions& options, bool only_say) {
     result.polling = serve.polling;
     result.polling.longest = std::max(serve.polling.interval, Seconds(60));
     result.pilot = serve.pilot;
+    result.pilot.shortest = std::min(serve.pilot.shortest, serve.pilot.longest);
     result.budget = options.budget;
     result.policy.costs = options.simulation().live;
     result.policy.most = static_cast<int>(serve.most);
@@ -74,12 +77,13 @@ ManagerOptions manager_options(const RescaleOptions& options, bool only_say) {
     return result;
 }
 
-ManagerParts manager_parts(const RescaleOptions& options) {
+ManagerParts manager_parts(const RescaleOptions& options, const job::SignalWatch& signals) {
     ManagerParts parts;
     parts.run = run_command;
     parts.now_s = steady_time();
     parts.user = user_name();
     parts.program_directory = options.serve.programs();
+    parts.must_end = [&signals] { return signals.stop_signal().has_value(); };
     return parts;
 }
 
@@ -102,7 +106,7 @@ void wait(const Manager& manager, const StateDirectory& state, Seconds longest,
 int serve(const CommandContext& context, const StateDirectory& state, const job::SignalWatch& signals) {
     const ServeOptions& options = context.options.serve;
     Manager manager(state, manager_options(context.options, context.invocation.dry_run),
-                    manager_parts(context.options));
+                    manager_parts(context.options, signals));
     if (context.invocation.dry_run) {
         manager.round();
         std::cout << describe_polling(options.polling) << "nothing was submitted, cancelled or written\n";
@@ -178,14 +182,18 @@ int serve_command(const CommandContext& context) {
         return 0;
     }
     const job::SignalWatch signals;
-    const std::string job_id = process_environment()("SLURM_JOB_ID").value_or("");
+    const job::JobContext own_job = job::read_job_context(process_environment(), host_name());
+    if (!context.invocation.dry_run && job::told_before_start(own_job, run_command)) {
+        spdlog::info("this job was told to end before the manager had started");
+        return static_cast<int>(ExitCode::requeue);
+    }
     forget_own_job();
     const std::string& directory = context.invocation.positionals.at(0);
     if (context.invocation.dry_run) {
         return serve(context, StateDirectory::open(directory), signals);
     }
     const StateDirectory state = StateDirectory::create_or_open(directory);
-    const job::OwnerLock lock = state.lock(job::this_process(host_name(), job_id));
+    const job::OwnerLock lock = state.lock(job::this_process(host_name(), own_job.slurm_job_id));
     return serve(context, state, signals);
 }
 

@@ -1,5 +1,7 @@
 #include <mastic/schedule/command/serve_options.hpp>
 
+#include <mastic/core/own_program.hpp>
+
 namespace mastic::schedule {
 namespace {
 
@@ -53,7 +55,7 @@ void declare_pilots(Schema& schema, ServeOptions& options) {
         .at_least(Seconds{60});
     schema
         .option("pilot.time_min", pilot.shortest,
-                "in full minutes: Slurm may shorten the time limit to it, and no pilot comes for less")
+                "in full minutes: no pilot comes for less. Slurm may shorten its time limit by half, not below this")
         .at_least(Seconds{60});
     schema.option("pilot.nice", pilot.nice, "lowers the priority; 0: as it is").at_least(0);
     schema.option("pilot.grace", pilot.grace, "for a pilot to leave after SIGTERM; then its job is cancelled")
@@ -68,7 +70,7 @@ void declare_pilots(Schema& schema, ServeOptions& options) {
 
 std::filesystem::path ServeOptions::programs() const {
     namespace fs = std::filesystem;
-    return program_directory.empty() ? fs::read_symlink("/proc/self/exe").parent_path() : fs::absolute(program_directory);
+    return program_directory.empty() ? own_program().parent_path() : fs::absolute(program_directory);
 }
 
 void declare_serve_options(Schema& schema, ServeOptions& options) {

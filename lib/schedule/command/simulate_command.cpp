@@ -33,6 +33,10 @@ SiteLog read_log(const CommandContext& context) {
     const RescaleOptions& options = context.options;
     SiteLog log = read_site_log(context.invocation.positionals.at(0), options.site_log());
     const double begin = options.log_begin.count();
+    if (log.trace.end <= 0) {
+        throw Error(ExitCode::data,
+                    context.invocation.positionals.at(0) + ": all events are at one time, so nothing can be replayed");
+    }
     const double end = options.log_length.count() > 0 ? begin + options.log_length.count() : log.trace.end;
     if (begin >= log.trace.end) {
         throw Error(ExitCode::usage, "--log.begin is behind the end of the log",
@@ -105,15 +109,21 @@ void check(const RescaleOptions& options) {
     }
 }
 
-// The log is what an operator cannot make again.
-void refuse_to_replace_the_log(const CommandContext& context) {
+// Before a replay of minutes. The log itself is what an operator cannot make again.
+void check_outputs(const CommandContext& context) {
     const RescaleOptions& options = context.options;
     const auto& arguments = context.invocation.positionals;
     const std::string page = arguments.size() > 1 ? arguments[1] : "";
     for (const std::string& output : {page, options.log_write, options.decisions, options.json}) {
+        if (output.empty()) {
+            continue;
+        }
         std::error_code none;
-        if (!output.empty() && std::filesystem::equivalent(output, arguments[0], none)) {
+        if (std::filesystem::equivalent(output, arguments[0], none)) {
             throw Error(ExitCode::usage, output + " is the log itself", "name another file for the output");
+        }
+        if (!context.invocation.dry_run) {
+            require_writable_place(output);
         }
     }
 }
@@ -123,7 +133,7 @@ void refuse_to_replace_the_log(const CommandContext& context) {
 int simulate_command(const CommandContext& context) {
     const RescaleOptions& options = context.options;
     check(options);
-    refuse_to_replace_the_log(context);
+    check_outputs(context);
     SimulationSettings settings = options.simulation();
     settings.workload.curves = curves_of(options);
     const SiteLog log = read_log(context);

@@ -1,4 +1,5 @@
 // mastic-rescale status: what runs where and why, from the state directory alone.
+#include <algorithm>
 #include <chrono>
 #include <iostream>
 #include <thread>
@@ -15,12 +16,20 @@ constexpr auto watch_every = std::chrono::seconds(2);
 constexpr const char* clear_screen = "\033[H\033[2J";
 
 std::string status_of(const CommandContext& context, const StateDirectory& state) {
-    const StateView view = view_of(state, seconds_since_1970());
+    StateView view = view_of(state, seconds_since_1970());
     if (context.invocation.json) {
         return status_json(view);
     }
     const auto& arguments = context.invocation.positionals;
-    return arguments.size() > 1 ? training_text(view, state.require(arguments[1])) : status_text(view);
+    if (arguments.size() < 2) {
+        return status_text(view);
+    }
+    const auto is_of_sweep = [&](const Training& one) { return one.order.sweep == arguments[1]; };
+    if (std::ranges::none_of(view.trainings, is_of_sweep)) {
+        return training_text(view, state.require(arguments[1]));
+    }
+    std::erase_if(view.trainings, [&](const Training& one) { return !is_of_sweep(one); });
+    return status_text(view);
 }
 
 }  // namespace

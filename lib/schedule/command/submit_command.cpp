@@ -15,12 +15,17 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// "rates", or "rates-2" if there is a sweep of that name already.
+// `stop NAME` takes either: a sweep and a training of one name could not be told apart.
+bool is_taken(const std::string& name, const std::vector<Training>& present) {
+    return std::ranges::any_of(present, [&](const Training& one) { return one.order.sweep == name || one.id == name; });
+}
+
+// "rates", or "rates-2" if there is a sweep or a training of that name already.
 std::string free_sweep_name(const fs::path& file, const std::vector<Training>& present) {
     const std::string stem = file.stem().string();
     for (int number = 1;; ++number) {
         const std::string name = number == 1 ? stem : stem + "-" + std::to_string(number);
-        if (std::ranges::none_of(present, [&](const Training& one) { return one.order.sweep == name; })) {
+        if (!is_taken(name, present)) {
             return name;
         }
     }
@@ -40,6 +45,15 @@ std::vector<TrainingOrder> with_sweep(const CommandContext& context, std::vector
     }
     const std::vector<Trial> trials = parse_sweep(read_text_file(options.sweep), options.sweep);
     return sweep_orders(orders[0], trials, free_sweep_name(options.sweep, present), options.keep_best);
+}
+
+void refuse_name_of_a_sweep(const std::vector<TrainingOrder>& orders, const std::vector<Training>& present) {
+    for (const TrainingOrder& order : orders) {
+        if (std::ranges::find(present, order.name, [](const Training& one) { return one.order.sweep; }) != present.end()) {
+            throw Error(ExitCode::usage, "there is a sweep " + order.name + " already",
+                        "name the training otherwise with --training.name");
+        }
+    }
 }
 
 // Two trainings in one run directory would join each other, or refuse.
@@ -75,6 +89,7 @@ std::vector<TrainingOrder> read_orders(const CommandContext& context, const std:
     for (TrainingOrder& order : orders) {
         order = completed(std::move(order), fs::current_path());
     }
+    refuse_name_of_a_sweep(orders, present);
     refuse_shared_run(orders, present);
     return orders;
 }

@@ -14,7 +14,7 @@ std::vector<Pilot> recorded_pilots(const Training& training) {
         const Pilot::State state = record.state == "pending"   ? Pilot::State::pending
                                    : record.state == "leaving" ? Pilot::State::leaving
                                                                : Pilot::State::running;
-        pilots.push_back({record.job, training.id, record.node, state, record.since_s, record.since_s, ""});
+        pilots.push_back({record.job, training.id, record.node, state, record.since_s, record.since_s, state != Pilot::State::pending, 0, ""});
     }
     return pilots;
 }
@@ -102,7 +102,7 @@ NextState ManagedTraining::next(int most_failures, double now_s) {
 }
 
 bool ManagedTraining::wants_nodes() const {
-    return training_.problem.empty() && (training_.record.state == TrainingState::queued ||
+    return training_.problem.empty() && !waits_ && (training_.record.state == TrainingState::queued ||
                                          training_.record.state == TrainingState::running);
 }
 

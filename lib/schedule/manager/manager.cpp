@@ -23,6 +23,14 @@ std::string how_it_ended(const PilotEnd& end) {
     return "code " + std::to_string(*end.code);
 }
 
+// One that leaves before its time limit does so well ahead of it.
+bool was_taken_away(const PilotEnd& end, double now_s) {
+    constexpr double margin_s = 180;
+    const bool stopped = !end.code || *end.code == static_cast<int>(ExitCode::requeue);
+    const bool at_limit = end.pilot.end_s > 0 && now_s > end.pilot.end_s - margin_s;
+    return stopped && end.pilot.state == Pilot::State::running && !at_limit;
+}
+
 }  // namespace
 
 Manager::Manager(const StateDirectory& state, ManagerOptions options, ManagerParts parts)
@@ -34,6 +42,7 @@ Manager::Manager(const StateDirectory& state, ManagerOptions options, ManagerPar
       policy_(require_named(policy_kinds(), options_.policy_name, "policy").make(options_.policy)) {
     take_over();
     if (!options_.only_say) {
+        state.forget_drafts();
         events_.emplace(state.events_file());
     }
 }
@@ -177,7 +186,19 @@ void Manager::see(const ClusterView& view, double now_s) {
             training->ended(end, fleet_.log_file(end.pilot).string());
         }
     }
-    const NodeWatch::Change nodes = nodes_.update(view, fleet_.jobs(), options_.pilot.partition, now_s);
+    if (std::ranges::any_of(fleet.ended, [now_s](const PilotEnd& end) { return was_taken_away(end, now_s); })) {
+        nodes_.others_may_start(now_s);
+    }
+    NodeWatch::OwnJobs own{.all = fleet_.jobs()};
+    for (const Pilot& pilot : fleet_.pilots()) {
+        if (pilot.state == Pilot::State::leaving) {
+            own.leaving.insert(pilot.job);
+        }
+    }
+    for (const Pilot& pilot : fleet.started) {
+        own.young.insert(pilot.job);
+    }
+    const NodeWatch::Change nodes = nodes_.update(view, own, options_.pilot.partition, now_s);
     for (const std::string& node : nodes.idle) {
         log({.kind = EventKind::node_idle, .node = node}, now_s);
     }
@@ -193,15 +214,22 @@ void Manager::see(const ClusterView& view, double now_s) {
         nodes_.nodes(), [](const auto& entry) { return entry.second.held_by.empty(); }));
 }
 
+// `pilot` as of the last round. One that waited then and is gone now, without having been told, may have run in between.
+bool Manager::may_have_run(const Pilot& pilot) const {
+    const auto now = std::ranges::find(fleet_.pilots(), pilot.job, &Pilot::job);
+    return pilot.started || (now != fleet_.pilots().end() ? now->started : pilot.state == Pilot::State::pending);
+}
+
 // Pilots that have ended since the last round count as if they had run until now: a budget is not exceeded unseen.
 void Manager::charge(double now_s) {
     const double since_s = last_round_s_ > 0 ? std::min(last_round_s_, now_s) : now_s;
+    const double longest_s = (options_.pilot.longest + options_.pilot.grace).count();  // also if nobody looked for days
     for (auto& [id, training] : trainings_) {
         double seconds = 0;
         for (const Pilot& pilot : training.pilots()) {
-            seconds += pilot.state == Pilot::State::pending
-                           ? 0
-                           : now_s - std::max(since_s, std::min(now_s, pilot.submitted_s));
+            if (may_have_run(pilot)) {
+                seconds += std::min(longest_s, now_s - std::max(since_s, std::min(now_s, pilot.submitted_s)));
+            }
         }
         training.record().node_seconds += seconds;
         round_.used.charge(seconds, now_s);

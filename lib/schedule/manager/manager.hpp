@@ -46,6 +46,7 @@ struct ManagerParts {
     PollerClocks clocks;
     std::string user;
     std::filesystem::path program_directory;  // of mastic-train
+    std::function<bool()> must_end = [] { return false; };  // asked before each job that is submitted: a slow sbatch delays no end
 };
 
 class Manager {
@@ -71,6 +72,7 @@ class Manager {
     void reload(double now_s);
     void look_at_trainings(double now_s);
     void see(const ClusterView& view, double now_s);
+    bool may_have_run(const Pilot& pilot) const;
     void charge(double now_s);
     void update_pilots(double now_s);
     void end_trainings(double now_s);
@@ -87,7 +89,7 @@ class Manager {
     int allowed_pilots(const ClusterView& view);
     void record_targets(const std::vector<Wish>& wishes, const std::vector<Target>& targets, double now_s);
     std::size_t room_for_new(double now_s) const;
-    void carry_out(const DesiredChanges& changes, double now_s);
+    void carry_out(const DesiredChanges& changes, const std::string& why_leave, double now_s);
     bool submit(const Placement& placement, double now_s);
     void say_what_is_waited_for(std::size_t free);
 

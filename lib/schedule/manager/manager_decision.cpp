@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <set>
 
 #include <spdlog/spdlog.h>
 
@@ -16,9 +17,10 @@ constexpr double learn_every_s = 86'400;
 constexpr double longest_refusal_s = 600;
 constexpr std::size_t least_events = 20;  // to learn from
 
-// The states of nodes on which jobs come and go. A pilot that starts or ends while Slurm is asked may have any of them.
+// The states of nodes on which jobs come and go. A pilot that starts or ends while Slurm is asked may have any of them. "unknown":
+// slurmctld has just been started, and has not heard of the node yet; if nothing comes, it says "down".
 bool is_in_service(const ClusterNode* node) {
-    constexpr std::array states = {"idle", "planned", "completing", "allocated", "mixed"};
+    constexpr std::array states = {"idle", "planned", "completing", "allocated", "mixed", "unknown"};
     return node != nullptr &&
            std::ranges::any_of(states, [node](const char* state) { return node->state.starts_with(state); });
 }
@@ -26,6 +28,12 @@ bool is_in_service(const ClusterNode* node) {
 // Of a running one, Slurm's list of jobs says where it is: a node that is not in the list of nodes is a bad answer.
 bool is_out_of_service(const ClusterNode* node, const Pilot& pilot) {
     return node != nullptr ? !is_in_service(node) : pilot.state == Pilot::State::pending;
+}
+
+// Not in Slurm's sight when it chose the nodes of the job that is about to start: it would take its node from that job, and
+// Slurm 22.05 preempts for one job no more than every 15 s.
+bool is_fresh(const Pilot& pilot, double now_s) {
+    return pilot.state == Pilot::State::pending || (pilot.state == Pilot::State::running && pilot.since_s >= now_s);
 }
 
 }  // namespace
@@ -61,7 +69,7 @@ void Manager::decide(const ClusterView& view, double now_s) {
     if (room > 0 && changes.come.empty()) {
         refusals_ = 0;  // nothing is refused any more
     }
-    carry_out(changes, now_s);
+    carry_out(changes, more < 0 ? limited_by_ : "its node is worth more elsewhere", now_s);
     say_what_is_waited_for(free.size());
 }
 
@@ -84,7 +92,16 @@ std::map<std::string, std::vector<std::string>> Manager::pilots_out_of_place(con
                                                                              double now_s) const {
     std::map<std::string, std::vector<std::string>> jobs;  // by reason
     const double interval_s = options_.polling.interval.count();
+    std::set<std::string> with_pilot;  // nodes: of pilots that run, then of those that wait, the oldest first
     for (const Pilot& pilot : fleet_.pilots()) {
+        if (pilot.state == Pilot::State::running) {
+            with_pilot.insert(pilot.node);
+        }
+    }
+    for (const Pilot& pilot : fleet_.pilots()) {
+        // Where the answer of an sbatch is lost, its job may show only after another one was submitted for the same node.
+        const bool waits_behind_another =
+            pilot.state == Pilot::State::pending && !with_pilot.insert(pilot.node).second;
         const auto node = nodes_.nodes().find(pilot.node);
         const bool is_usable = node != nodes_.nodes().end();
         const ClusterNode* known = view.find(pilot.node);
@@ -96,6 +113,10 @@ std::map<std::string, std::vector<std::string>> Manager::pilots_out_of_place(con
             jobs["its node is drained, as asked"].push_back(pilot.job);
         } else if (is_out_of_service(known, pilot) || waits_in_vain) {
             jobs["its node is " + (known ? known->state : "gone")].push_back(pilot.job);
+        } else if (waits_behind_another) {
+            jobs["another pilot has its node"].push_back(pilot.job);
+        } else if (is_usable && node->second.wanted && is_fresh(pilot, now_s)) {
+            jobs["others are about to start, and need its node"].push_back(pilot.job);
         } else if (is_usable && options_.give_way && node->second.life &&
                    node->second.life->count() < interval_s + time_to_leave_s) {
             jobs["others are about to get its node"].push_back(pilot.job);
@@ -117,7 +138,8 @@ std::vector<IdleNode> Manager::free_nodes() {
     return free;
 }
 
-// A training that has to wait after setbacks keeps what it has.
+// A training that has to wait after setbacks keeps what it has. If it waits no longer than pilots of others would need to start, its
+// share is kept for it, too: they would have to leave again as soon as they work.
 std::vector<Manager::Wish> Manager::wishes_of_trainings(double now_s) {
     std::vector<Wish> wishes;
     for (auto& [id, training] : trainings_) {
@@ -135,7 +157,7 @@ std::vector<Manager::Wish> Manager::wishes_of_trainings(double now_s) {
             }
         }
         const int held = wish.state.nodes.held();
-        if (!training.may_start(now_s)) {
+        if (!training.may_start(now_s + options_.policy.costs.start_s)) {
             wish.state.most = std::min(wish.state.most, held);
             if (wish.state.most < wish.state.least) {
                 continue;
@@ -193,10 +215,10 @@ std::size_t Manager::room_for_new(double now_s) const {
                : static_cast<std::size_t>(std::max<std::ptrdiff_t>(0, options_.burst - waiting));
 }
 
-void Manager::carry_out(const DesiredChanges& changes, double now_s) {
-    send_away(changes.leave, "its node is worth more elsewhere", now_s);
+void Manager::carry_out(const DesiredChanges& changes, const std::string& why_leave, double now_s) {
+    send_away(changes.leave, why_leave, now_s);
     for (const Placement& placement : changes.come) {
-        if (!submit(placement, now_s)) {
+        if (parts_.must_end() || !submit(placement, now_s)) {
             break;
         }
     }

@@ -1,6 +1,7 @@
 #include <mastic/schedule/manager/node_watch.hpp>
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 
 namespace mastic::schedule {
@@ -9,25 +10,43 @@ namespace {
 constexpr double remembered_s = 86'400;
 // A job that could start and does not, for so long, waits for something that a view does not show.
 constexpr double believed_to_want_s = 60;
+constexpr double believed_again_s = 300;
+
+std::string what_it_asks_for(const QueuedJob& job) {
+    std::string text = job.user + " " + job.reservation;
+    for (const auto* words : {&job.partitions, &job.required, &job.excluded}) {
+        for (const std::string& word : *words) {
+            text += " " + word;
+        }
+        text += " |";
+    }
+    for (const std::int64_t number : {job.nodes, job.cpus, job.memory_mb, job.gpus}) {
+        text += " " + std::to_string(number);
+    }
+    return text;
+}
 
 }  // namespace
 
-NodeWatch::Change NodeWatch::update(const ClusterView& view, const std::set<std::string>& own_jobs,
-                                    const std::string& partition, double now_s) {
+NodeWatch::Change NodeWatch::update(const ClusterView& view, const OwnJobs& pilots, const std::string& partition, double now_s) {
     Change change;
     std::map<std::string, UsableNode> present;
-    std::map<std::string, double> wanted_since;
-    for (const NodeForecast& node : forecast_idle(view, {own_jobs, partition})) {
+    note_who_has_gone(view, now_s);
+    const auto believed = [&](const QueuedJob& job) {
+        DueJobs& alike = due_.try_emplace(what_it_asks_for(job), DueJobs{now_s, now_s}).first->second;
+        if (alike.last_s < last_update_s_ && now_s - alike.last_s >= believed_to_want_s) {  // the nodes were in use meanwhile
+            alike.since_s = now_s;
+        }
+        alike.last_s = now_s;
+        alike.ids.insert(job.id);
+        return now_s - alike.since_s < believed_to_want_s;
+    };
+    for (const NodeForecast& node : forecast_idle(view, {pilots.all, partition, pilots.leaving, pilots.young, believed})) {
         const auto known = nodes_.find(node.node);
         UsableNode& usable = present[node.node];
-        usable = {node.node, known == nodes_.end() ? now_s : known->second.since_s, {}, node.held_by, false};
+        usable = {node.node, known == nodes_.end() ? now_s : known->second.since_s, {}, node.held_by, node.wanted};
         if (node.until) {
             usable.life = Seconds(*node.until - view.time);
-        }
-        if (node.may_go_now > 0 && node.held_by.empty()) {
-            const auto since = wanted_since_.find(node.node);
-            wanted_since[node.node] = since == wanted_since_.end() ? now_s : since->second;
-            usable.wanted = now_s - wanted_since[node.node] < believed_to_want_s;
         }
         if (known == nodes_.end()) {
             change.idle.push_back(node.node);
@@ -42,9 +61,29 @@ NodeWatch::Change NodeWatch::update(const ClusterView& view, const std::set<std:
         }
     }
     nodes_ = std::move(present);
-    wanted_since_ = std::move(wanted_since);
+    last_update_s_ = now_s;
     std::erase_if(events_, [&](const NodeEvent& event) { return event.time < now_s - remembered_s; });
     return change;
+}
+
+// Where one has gone, the next one like it may as well.
+void NodeWatch::note_who_has_gone(const ClusterView& view, double now_s) {
+    std::set<std::string> waiting;
+    std::ranges::transform(view.pending, std::inserter(waiting, waiting.end()), &QueuedJob::id);
+    for (auto& [what, jobs] : due_) {
+        if (std::erase_if(jobs.ids, [&](const std::string& id) { return !waiting.contains(id); }) > 0) {
+            jobs.since_s = now_s;
+        }
+    }
+    std::erase_if(due_, [](const auto& entry) { return entry.second.ids.empty(); });
+}
+
+void NodeWatch::others_may_start(double now_s) {
+    for (auto& [what, jobs] : due_) {
+        if (now_s - jobs.since_s >= believed_again_s) {
+            jobs.since_s = now_s;
+        }
+    }
 }
 
 void NodeWatch::was_idle(const std::string& node, double since_s) {

@@ -19,7 +19,7 @@ struct UsableNode {
     double since_s = 0;           // idle, or held by a pilot
     std::optional<Seconds> life;  // until it is taken, by Slurm's plan
     std::string held_by;          // a pilot's job
-    bool wanted = false;          // a job that Slurm has not looked at yet may take it at any moment
+    bool wanted = false;          // one of as many nodes as others ask for that may start at any moment
 };
 
 class NodeWatch {
@@ -29,9 +29,15 @@ class NodeWatch {
         std::vector<std::string> taken;
     };
 
-    // `own_jobs`: the pilots'.
-    Change update(const ClusterView& view, const std::set<std::string>& own_jobs,
-                  const std::string& partition, double now_s);
+    struct OwnJobs {
+        std::set<std::string> all = {};
+        std::set<std::string> leaving = {};
+        std::set<std::string> young = {};  // that the view shows running for the first time
+    };
+    Change update(const ClusterView& view, const OwnJobs& pilots, const std::string& partition, double now_s);
+    // Slurm takes nodes back: jobs of others that have been waiting in vain may start now. Each kind is believed again after some
+    // minutes at the earliest, so that one that never starts does not keep nodes free whenever another one does.
+    void others_may_start(double now_s);
     // From the log of an earlier manager, before the first update.
     void was_idle(const std::string& node, double since_s);
     void was_taken(const std::string& node, double at_s);
@@ -47,10 +53,19 @@ class NodeWatch {
     IdleTrace trace(double from_s, double now_s) const;
 
   private:
+    void note_who_has_gone(const ClusterView& view, double now_s);
     void note(const std::string& node, double at_s, bool idle);
 
     std::map<std::string, UsableNode> nodes_;
-    std::map<std::string, double> wanted_since_;
+    // Jobs of others that could start, of those that ask for the same: a stream of them that never start is believed no longer
+    // than one.
+    struct DueJobs {
+        double since_s = 0;  // when one of them became due, after the last one had gone from the queue
+        double last_s = 0;   // when one of them was due last
+        std::set<std::string> ids{};
+    };
+    std::map<std::string, DueJobs> due_;  // by what they ask for
+    double last_update_s_ = 0;
     Lifetimes lifetimes_;
     std::map<std::string, int> numbers_;
     std::vector<std::string> names_;

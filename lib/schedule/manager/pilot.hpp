@@ -20,6 +20,8 @@ struct Pilot {
     State state = State::pending;
     double since_s = 0;      // of the state
     double submitted_s = 0;  // or when it was first seen
+    bool started = false;    // it runs, or has run
+    double end_s = 0;        // by its time limit, while it runs; 0: not known
     std::string reason = {};      // pending: what Slurm says it waits for
 };
 

@@ -28,7 +28,8 @@ std::string to_json(const RoundRecord& record) {
 
 RoundRecord parse_round_record(std::string_view json, const std::string& where) {
     RoundRecord record;
-    parse_state(json, where, [&record](const Json& content) { record_fields(record, Load{content}); });
+    parse_state(json, where, [&record](const Json& content) { record_fields(record, Load{content}); },
+                "move it away: node-hours of the budget then count from nothing");
     return record;
 }
 

@@ -1,7 +1,9 @@
 #include <mastic/schedule/manager/state_directory.hpp>
 
 #include <algorithm>
+#include <cctype>
 #include <cerrno>
+#include <chrono>
 #include <random>
 
 #include <sys/stat.h>
@@ -18,6 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t longest_name = 40;
+constexpr const char* draft_prefix = ".draft-";
 
 fs::path normal(const fs::path& path) {
     const fs::path result = fs::absolute(path).lexically_normal();
@@ -78,7 +81,8 @@ bool is_draft(const fs::path& path) {
 std::string read_id(const fs::path& file) {
     std::string id;
     parse_state(read_text_file(file), file.string(),
-                [&id](const Json& content) { content.at("id").get_to(id); });
+                [&id](const Json& content) { content.at("id").get_to(id); },
+                "it is {\"id\": ID, \"format\": 1}: squeue shows the ID of pilots that run, as mastic-TRAINING@ID");
     return id;
 }
 
@@ -94,12 +98,21 @@ std::string slug(const std::string& name) {
     return text.empty() ? "training" : text;
 }
 
+// Slurm reads % and \ of the path of a log as signs of a pattern, and each directive of a script ends with its line.
+void refuse_what_slurm_misreads(const fs::path& path) {
+    const std::string text = path.string();
+    if (std::ranges::any_of(text, [](unsigned char c) { return c == '%' || c == '\\' || std::iscntrl(c) != 0; })) {
+        throw Error(ExitCode::usage, "Slurm cannot write the pilots' logs in " + text + ": its path has a %, a \\ or a control character",
+                    "name another state directory");
+    }
+}
+
 // A directory that becomes a training by being renamed; gone with its owner if that does not happen.
 class Draft {
   public:
     // It delegates, so that a file that cannot be written ends a Draft that exists already.
     Draft(const fs::path& trainings, const TrainingOrder& order)
-        : Draft(slug(order.name), trainings / (".draft-" + random_id())) {
+        : Draft(slug(order.name), trainings / (draft_prefix + random_id())) {
         write_file_atomically(path_ / "order.json", to_json(order), 0600);
         TrainingRecord record;
         record.since_s = order.submitted_s;
@@ -114,11 +127,14 @@ class Draft {
         }
     }
 
-    // The first free id; a directory with something in it cannot be renamed over.
-    std::string publish() {
+    // The first free id that is no name of a sweep either; a directory with something in it cannot be renamed over.
+    std::string publish(const std::set<std::string>& sweeps) {
         const fs::path trainings = path_.parent_path();
         for (int number = 1;; ++number) {
             const std::string id = number == 1 ? name_ : name_ + "-" + std::to_string(number);
+            if (sweeps.contains(id)) {
+                continue;
+            }
             if (rename(path_.c_str(), (trainings / id).c_str()) == 0) {
                 path_.clear();
                 return id;
@@ -146,6 +162,7 @@ StateDirectory::StateDirectory(fs::path path) : path_(std::move(path)), id_(read
 
 StateDirectory StateDirectory::create_or_open(const fs::path& path) {
     const fs::path directory = normal(path);
+    refuse_what_slurm_misreads(directory);
     std::error_code none;
     if (!fs::is_directory(directory, none)) {
         if (fs::create_directories(directory.parent_path(), none); none) {
@@ -155,7 +172,8 @@ StateDirectory StateDirectory::create_or_open(const fs::path& path) {
     }
     if (!fs::exists(directory / "state.json")) {
         refuse_writable_by_others(directory);
-        if (!std::ranges::all_of(fs::directory_iterator(directory), is_draft)) {
+        const bool has_others = !std::ranges::all_of(fs::directory_iterator(directory), is_draft);
+        if (has_others && !fs::exists(directory / "state.json")) {  // unless it has been founded meanwhile
             throw Error(ExitCode::usage,
                         directory.string() + " is no state directory: other things are in it",
                         "name a directory that is empty or does not exist");
@@ -195,9 +213,13 @@ std::vector<std::string> StateDirectory::publish(const std::vector<TrainingOrder
     for (const TrainingOrder& order : orders) {
         drafts.emplace_back(path_ / "trainings", order);
     }
+    std::set<std::string> sweeps;
+    for (const Training& one : trainings()) {
+        sweeps.insert(one.order.sweep);
+    }
     std::vector<std::string> ids;
     for (Draft& draft : drafts) {  // renaming needs no more room
-        ids.push_back(draft.publish());
+        ids.push_back(draft.publish(sweeps));
     }
     sync_directory(path_ / "trainings");
     return ids;
@@ -213,6 +235,17 @@ std::vector<Training> StateDirectory::trainings() const {
     }
     std::ranges::sort(all, {}, [](const Training& one) { return std::pair(one.order.submitted_s, one.id); });
     return all;
+}
+
+void StateDirectory::forget_drafts() const {
+    constexpr std::chrono::hours longer_than_any_submission{1};
+    const auto before = fs::file_time_type::clock::now() - longer_than_any_submission;
+    for (const auto& entry : fs::directory_iterator(path_ / "trainings")) {
+        std::error_code ignored;
+        if (entry.path().filename().string().starts_with(draft_prefix) && entry.last_write_time(ignored) < before) {
+            fs::remove_all(entry.path(), ignored);
+        }
+    }
 }
 
 std::vector<std::string> StateDirectory::training_ids() const {
@@ -278,7 +311,7 @@ DrainedNodes StateDirectory::drained() const {
         parse_state(read_text_file(file), file.string(), [&drained](const Json& content) {
             content.at("all").get_to(drained.all);
             content.at("nodes").get_to(drained.nodes);
-        });
+        }, "move it away, and drain the nodes again");
     }
     return drained;
 }

@@ -40,7 +40,7 @@ struct DrainedNodes {
 class StateDirectory {
   public:
     // Makes it (mode 0700) if there is none. Throws Error(io) if it cannot be made or others may write to it, Error(usage)
-    // for a directory with other things in it, Error(data) if a newer mastic made it.
+    // for a directory with other things in it or a path that Slurm misreads, Error(data) if a newer mastic made it.
     static StateDirectory create_or_open(const std::filesystem::path& path);
     // Throws Error(usage) if there is none, and the errors above.
     static StateDirectory open(const std::filesystem::path& path);
@@ -55,6 +55,9 @@ class StateDirectory {
     // Each becomes visible at once and whole, under an id made of its name: "fashion", "fashion-2". Either all are published,
     // or (full disk) none and an Error is thrown.
     std::vector<std::string> publish(const std::vector<TrainingOrder>& orders) const;
+
+    // Removes what submissions that were killed have left: nobody else does.
+    void forget_drafts() const;
 
     std::vector<std::string> training_ids() const;  // by time of submission
     Training load(const std::string& training) const;

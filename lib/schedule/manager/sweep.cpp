@@ -26,9 +26,11 @@ std::optional<Rung> next_rung(const std::vector<TrialView>& trials, std::size_t 
     const auto left = static_cast<std::size_t>(std::ranges::count_if(trials, takes_part));
     std::int64_t planned = std::numeric_limits<std::int64_t>::max();
     for (const TrialView& trial : trials) {
-        planned = takes_part(trial) ? std::min(planned, trial.planned_samples) : planned;
+        if (takes_part(trial) && trial.planned_samples > 0) {  // one that has not started is no reason to let the others run on
+            planned = std::min(planned, trial.planned_samples);
+        }
     }
-    if (left <= keep_best || planned <= 0) {
+    if (left <= keep_best || planned == std::numeric_limits<std::int64_t>::max()) {
         return std::nullopt;
     }
     const std::size_t all = trials.size();

@@ -115,6 +115,9 @@ TrainingOrder read_training_order(const fs::path& file, const config::Schema& gi
 
 TrainingOrder completed(TrainingOrder order, const fs::path& directory) {
     order.directory = fs::absolute(directory).lexically_normal().string();
+    if (order.directory.find('\n') != std::string::npos) {  // it stands in a line of the pilots' script
+        throw Error(ExitCode::usage, "the path of this directory has a line break in it", "submit from another one");
+    }
     order.config = absolute_from(order.directory, order.config);
     if (order.least > order.most) {
         throw Error(ExitCode::usage,

@@ -183,9 +183,26 @@ TEST(Submit, ASweepIsManyTrainings) {
     EXPECT_EQ(trainings[1].id, "rates-3");
     EXPECT_EQ(trainings[1].order.keep_best, 1);
     EXPECT_THAT(trainings[1].order.run_directory, testing::EndsWith("/runs/rates/3"));
+    ASSERT_EQ(desk.submit_run("other").exit_code, 0);
+    EXPECT_THAT(rescale({"status", desk.state, "rates"}).output,
+                testing::AllOf(HasSubstr("rates-1"), HasSubstr("rates-3"), Not(HasSubstr("fashion"))));
     const CommandResult stopped = rescale({"stop", desk.state, "rates"});
     EXPECT_EQ(stopped.exit_code, 0) << stopped.error;
     EXPECT_EQ(StateDirectory::open(desk.state).inbox().waiting().size(), 2u);
+}
+
+TEST(Submit, NamesOfSweepsAndTrainingsDiffer) {
+    const Desk desk;
+    const std::string sweep = desk.dir.write("fashion.txt", "--lr 1\n--lr 2\n").string();
+    EXPECT_EQ(desk.submit_run("one").exit_code, 0);  // training fashion
+    EXPECT_EQ(desk.submit({"--sweep", sweep}).exit_code, 0);
+    EXPECT_THAT(StateDirectory::open(desk.state).training_ids(),
+                testing::UnorderedElementsAre("fashion", "fashion-2-1", "fashion-2-2"));
+    const CommandResult second = desk.submit({"--training.name", "fashion-2", "--training.run_dir", "three"});
+    EXPECT_EQ(second.exit_code, 2);
+    EXPECT_THAT(second.error, HasSubstr("there is a sweep fashion-2 already"));
+    EXPECT_EQ(desk.submit_run("four").exit_code, 0);
+    EXPECT_THAT(StateDirectory::open(desk.state).training_ids(), testing::Contains("fashion-3"));
 }
 
 TEST(Submit, RefusesWeightsThatDecideAll) {
@@ -322,6 +339,28 @@ TEST(Requests, ManagerAnswersAndRefuses) {
     EXPECT_EQ(refused.exit_code, 2);
     EXPECT_THAT(refused.error, HasSubstr("refused, fashion is stopped already"));
     EXPECT_EQ(rescale({"stop", desk.state, "all"}).exit_code, 2);  // nothing is left
+}
+
+TEST(Requests, ThoseOfASweepAreDoneInOneRound) {
+    const Desk desk;
+    std::string lines;
+    for (int trial = 1; trial <= 12; ++trial) {
+        lines += "--lr " + std::to_string(trial) + "\n";
+    }
+    ASSERT_EQ(desk.submit({"--sweep", desk.dir.write("rates.txt", lines).string()}).exit_code, 0);
+    const StateDirectory state = StateDirectory::open(desk.state);
+    const job::OwnerLock lock = state.lock(job::this_process("n1", "77"));
+    std::thread stopper([&] {
+        const CommandResult result = rescale({"stop", desk.state, "rates"});
+        EXPECT_EQ(result.exit_code, 0) << result.error;
+        EXPECT_THAT(result.output, HasSubstr("rates-12 is stopped\n"));
+    });
+    for (int look = 0; look < 300 && state.inbox().waiting().size() < 12; ++look) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    }
+    EXPECT_EQ(state.inbox().waiting().size(), 12u);
+    serve_inbox(state, 1, nullptr);
+    stopper.join();
 }
 
 TEST(Requests, MistakesAreToldBeforeAsking) {

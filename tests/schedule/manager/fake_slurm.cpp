@@ -149,6 +149,14 @@ std::string FakeSlurm::squeue() const {
                  << "|1796009829|1796013429|(null)|1|4|0|N/A|||(null)|None|theirs\n";
         }
     }
+    for (const auto& [job, nodes] : waiting) {
+        text << job << "|PD|cancel|you|" << nodes << "||N/A|N/A|(null)|9|" << nodes << "|0|N/A|||(null)|Resources|theirs\n";
+    }
+    for (const auto& [node, start_s] : planned) {
+        const auto start = static_cast<long>(start_s);
+        text << "8" << node.substr(1) << "|PD|cancel|you|1||" << start << "|" << start + 600 << "|" << node
+             << "|9|4|0|N/A|" << node << "||(null)|Priority|theirs\n";
+    }
     return text.str();
 }
 

@@ -41,12 +41,16 @@ class AManager : public testing::Test {
             },
             [this] { return TimePoint(std::chrono::duration_cast<TimePoint::duration>(Seconds(now_s))); }};
         parts.user = "me";
+        parts.must_end = [this] { return slurm.count("sbatch") >= most_submissions; };
         manager.reset();
         manager = std::make_unique<Manager>(state, options, parts);
     }
 
     std::string submit(const std::string& name, int least = 1, int most = 4) {
-        TrainingOrder order;
+        return submit(name, least, most, TrainingOrder());
+    }
+    // Further orders are `order`'s.
+    std::string submit(const std::string& name, int least, int most, TrainingOrder order) {
         order.name = name;
         order.config = (directory / "t.toml").string();
         order.directory = directory.path().string();
@@ -95,6 +99,14 @@ class AManager : public testing::Test {
         }
         return kinds;
     }
+    // Of the newest event of that kind.
+    std::string text_of(EventKind kind) const {
+        std::string text;
+        for (const Event& event : read_events(state.events_file()).events) {
+            text = event.kind == kind ? event.text : text;
+        }
+        return text;
+    }
     int count(EventKind kind) const {
         const std::vector<EventKind> kinds = events();
         return static_cast<int>(std::ranges::count(kinds, kind));
@@ -105,9 +117,89 @@ class AManager : public testing::Test {
     FakeSlurm slurm{4, state.pilots()};
     double now_s = begin_s;
     ManagerOptions options;
+    int most_submissions = 1'000'000;  // then it is told to end
     std::map<std::string, std::int64_t> samples;
     std::unique_ptr<Manager> manager;
 };
+
+TEST_F(AManager, SubmitsNothingMoreWhenItIsToldToEnd) {
+    most_submissions = 2;
+    submit("a");
+    manager->round();
+    EXPECT_EQ(slurm.count("sbatch"), 2);
+    EXPECT_THAT(record_of("a").pilots, SizeIs(2)) << "what it did is written down";
+}
+
+TEST_F(AManager, WithdrawsAPilotThatWaitsForTheNodeOfAnother) {
+    submit("a");
+    rounds(2);
+    const FakeSlurm::Job running = slurm.jobs.at(slurm.jobs_of("a").front());
+    slurm.jobs["999"] = {running.name, running.node, false, running.limit};  // the last manager died before sbatch answered
+    rounds(1);
+    EXPECT_THAT(slurm.jobs_of("a"), testing::Not(Contains("999")));
+    EXPECT_THAT(slurm.nodes_of("a"), ElementsAre("n1", "n2", "n3", "n4"));
+    EXPECT_THAT(text_of(EventKind::pilot_leaving), HasSubstr("another pilot has its node"));
+}
+
+// Slurm chose their nodes before these pilots came, and would find them taken.
+TEST_F(AManager, KeepsOutOfTheWayOfJobsThatAreAboutToStart) {
+    submit("a");
+    slurm.waiting["801"] = 3;
+    rounds(1);
+    EXPECT_THAT(slurm.jobs_of("a"), SizeIs(1)) << "three nodes are for the other";
+    slurm.waiting.clear();
+    rounds(1);
+    EXPECT_THAT(slurm.jobs_of("a"), SizeIs(4));
+    slurm.waiting["802"] = 2;
+    rounds(1);  // shows three of them running for the first time
+    EXPECT_THAT(slurm.jobs_of("a"), SizeIs(2));
+    EXPECT_THAT(text_of(EventKind::pilot_leaving), HasSubstr("others are about to start"));
+    rounds(4);
+    EXPECT_THAT(slurm.jobs_of("a"), SizeIs(2)) << "what runs for longer is for Slurm to take";
+    rounds(5);
+    EXPECT_THAT(slurm.jobs_of("a"), SizeIs(4)) << "it does not start, whatever it waits for";
+    rounds(25);
+    EXPECT_THAT(slurm.jobs_of("a"), SizeIs(4));
+    slurm.end(slurm.jobs_of("a").front(), 75);  // preempted
+    rounds(1);
+    EXPECT_THAT(slurm.jobs_of("a"), SizeIs(3)) << "it may be the one that Slurm makes room for";
+}
+
+TEST_F(AManager, ChargesNoMoreThanTheirLimitAfterDaysWithoutAManager) {
+    slurm.starts = false;
+    submit("a", 1, 2);
+    rounds(1);
+    now_s += 5 * 86'400;
+    slurm.jobs.clear();
+    slurm.starts = true;
+    start();
+    rounds(1);
+    EXPECT_LE(state.round()->used.node_seconds, 2 * (options.pilot.longest + options.pilot.grace).count());
+}
+
+TEST_F(AManager, ChargesWhatPilotsUse) {
+    submit("a", 1, 2);
+    rounds(1);
+    const double begin = now_s;
+    rounds(10);
+    EXPECT_NEAR(state.round()->used.node_seconds, 2 * (now_s - begin), 1);
+    EXPECT_NEAR(record_of("a").node_seconds, 2 * (now_s - begin), 1);
+    start();  // one that takes over
+    rounds(10);
+    EXPECT_NEAR(state.round()->used.node_seconds, 2 * (now_s - begin), 1);
+    slurm.silent = true;
+    rounds(5);
+    slurm.silent = false;
+    for (const std::string& job : slurm.jobs_of("a")) {
+        slurm.end(job, 0);
+    }
+    slurm.starts = false;
+    rounds(20);
+    const double used = state.round()->used.node_seconds;
+    EXPECT_GE(used, 2 * (25 * options.polling.interval.count())) << "also while Slurm gives no answer";
+    rounds(5);
+    EXPECT_EQ(state.round()->used.node_seconds, used) << "those that wait cost nothing";
+}
 
 TEST_F(AManager, FillsIdleNodes) {
     slurm.take("n4");
@@ -148,6 +240,29 @@ TEST_F(AManager, TwoTrainingsShareWhatIsThere) {
     EXPECT_THAT(slurm.jobs_of("b"), SizeIs(4)) << "the other one gets its nodes";
     EXPECT_FALSE(manager->all_ended());
     EXPECT_EQ(count(EventKind::training_ended), 1);
+}
+
+TEST_F(AManager, ATrialThatWaitsForTheOthersOfItsSweepAsksForNothing) {
+    TrainingOrder trial;
+    trial.sweep = "rates";
+    trial.keep_best = 1;
+    trial.total_samples = 4000;  // the rung lies at half of it
+    for (const char* node : {"n2", "n3", "n4"}) {
+        slurm.take(node);
+    }
+    submit("rates-1", 1, 1, trial);
+    submit("rates-2", 1, 1, trial);
+    rounds(2);
+    ASSERT_THAT(slurm.jobs_of("rates-1"), SizeIs(1));
+    now_s += 25;
+    train("rates-1", 1, 25);
+    rounds(2);
+    EXPECT_THAT(record_of("rates-1").target_reason, HasSubstr("waits for the other trials"));
+    rounds(6);
+    EXPECT_EQ(record_of("rates-1").target, 0);
+    EXPECT_THAT(slurm.jobs_of("rates-1"), IsEmpty()) << "it does not ask again";
+    EXPECT_THAT(slurm.jobs_of("rates-2"), SizeIs(1));
+    EXPECT_EQ(slurm.count("sbatch"), 2);
 }
 
 TEST_F(AManager, AStoppedTrainingGivesItsNodesBack) {
@@ -311,6 +426,7 @@ TEST_F(AManager, ObeysItsBudget) {
     EXPECT_THAT(slurm.jobs, IsEmpty());
     EXPECT_LE(state.round()->used.node_seconds, 0.5 * 3600);
     EXPECT_GE(state.round()->used.node_seconds, 0.2 * 3600);
+    EXPECT_THAT(text_of(EventKind::pilot_leaving), HasSubstr("node-hours are used"));
 }
 
 TEST_F(AManager, WithoutPreemptionItLeavesNodesBeforeTheyAreTaken) {
@@ -321,6 +437,15 @@ TEST_F(AManager, WithoutPreemptionItLeavesNodesBeforeTheyAreTaken) {
     EXPECT_THAT(slurm.jobs, SizeIs(1));
     rounds(30);
     EXPECT_THAT(slurm.jobs, SizeIs(1)) << "nobody plans to take it";
+    const std::string node = slurm.nodes_of("a").front();
+    slurm.planned[node] = now_s + 65;
+    rounds(2);
+    EXPECT_THAT(slurm.nodes_of("a"), ElementsAre(node)) << "it may stay a little";
+    rounds(3);
+    EXPECT_THAT(slurm.nodes_of("a"), testing::Not(Contains(node)));
+    EXPECT_THAT(text_of(EventKind::pilot_leaving), HasSubstr("others are about to get its node"));
+    rounds(2);
+    EXPECT_THAT(slurm.nodes_of("a"), SizeIs(1)) << "it goes on elsewhere";
 }
 
 TEST_F(AManager, NeverThrowsForAStateThatCannotBeWritten) {

@@ -16,13 +16,65 @@ using testing::IsEmpty;
 class Nodes : public testing::Test {
   protected:
     NodeWatch::Change look(double now_s) {
-        return watch.update(ask_slurm(slurm.runner(), {}), {}, "", now_s);
+        return watch.update(ask_slurm(slurm.runner(), {}), own, "", now_s);
     }
 
     test::TempDir directory;
     test::FakeSlurm slurm{3, directory.path()};
     NodeWatch watch;
+    NodeWatch::OwnJobs own;
 };
+
+TEST_F(Nodes, AreWantedByJobsThatMayStartAtAnyMomentAndNotForEver) {
+    slurm.waiting["801"] = 3;
+    look(100);
+    EXPECT_TRUE(watch.nodes().at("n1").wanted);
+    EXPECT_TRUE(watch.nodes().at("n2").wanted);
+    EXPECT_TRUE(watch.nodes().at("n3").wanted);
+    look(161);
+    EXPECT_FALSE(watch.nodes().at("n1").wanted) << "it waits for something that is not seen";
+    slurm.waiting["802"] = 1;
+    look(162);
+    EXPECT_TRUE(watch.nodes().at("n1").wanted) << "the next one is believed";
+    EXPECT_FALSE(watch.nodes().at("n2").wanted);
+    watch.others_may_start(163);
+    look(163);
+    EXPECT_FALSE(watch.nodes().at("n2").wanted) << "too soon to believe it again";
+    slurm.take("n2");
+    look(170);  // not enough nodes for it now
+    slurm.give_back("n2");
+    look(180);
+    EXPECT_FALSE(watch.nodes().at("n2").wanted) << "it is no other job for that";
+    watch.others_may_start(400);
+    look(400);
+    EXPECT_TRUE(watch.nodes().at("n2").wanted);
+    look(461);
+    EXPECT_FALSE(watch.nodes().at("n2").wanted);
+}
+
+TEST_F(Nodes, AreWantedAgainByAJobThatCouldNotStartForAWhile) {
+    slurm.waiting["830"] = 3;
+    look(100);
+    look(161);
+    EXPECT_FALSE(watch.nodes().at("n3").wanted);
+    slurm.take("n2");
+    look(170);
+    look(240);
+    slurm.give_back("n2");
+    look(250);
+    EXPECT_TRUE(watch.nodes().at("n3").wanted);
+}
+
+TEST_F(Nodes, AreNotWantedByAStreamOfJobsThatNeverStart) {
+    for (int i = 0; i < 10; ++i) {
+        slurm.waiting[std::to_string(810 + i)] = 3;
+        look(100 + 20 * i);
+        EXPECT_EQ(watch.nodes().at("n3").wanted, i < 3) << i;
+    }
+    slurm.waiting.erase("810");  // one has started, or was withdrawn
+    look(320);
+    EXPECT_TRUE(watch.nodes().at("n3").wanted) << "the others may start then";
+}
 
 TEST_F(Nodes, AreUsableFromTheViewOnThatShowsThemIdle) {
     slurm.take("n2");

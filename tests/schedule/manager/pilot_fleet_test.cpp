@@ -66,7 +66,7 @@ class Fleet : public testing::Test {
 TEST_F(Fleet, SubmitsAJobForOneNode) {
     submit("n2", Seconds(1000));
     EXPECT_THAT(slurm.commands.back(),
-                AllOf(Contains("--nodelist=n2"), Contains("--time=16"), Contains("--time-min=2"),
+                AllOf(Contains("--nodelist=n2"), Contains("--time=16"), Contains("--time-min=8"),
                       Contains("--qos=low"), Contains("--nice=100"), Contains("--parsable")));
     EXPECT_THAT(script(), AllOf(HasSubstr("--job-name=mastic-fashion@3f9c\n"),
                                 HasSubstr("--partition=cancel\n"), HasSubstr("--account=abc\n"),

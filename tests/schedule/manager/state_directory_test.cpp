@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <thread>
 
 #include <sys/stat.h>
@@ -56,6 +57,39 @@ TEST(StateDirectory, RefusesWhatIsNone) {
     expect_error(ExitCode::usage, "is no state directory", [&] { StateDirectory::open(dir / "none"); });
     expect_error(ExitCode::io, "cannot make the directory",
                  [&] { StateDirectory::create_or_open(dir / "home/letter.txt/s"); });
+}
+
+// Slurm would look for a pattern in the names of the logs, or for further directives in a script.
+TEST(StateDirectory, RefusesAPathThatSlurmMisreads) {
+    const TempDir dir;
+    for (const char* name : {"a%jb", "back\\slash", "two\nlines"}) {
+        expect_error(ExitCode::usage, "Slurm cannot write", [&] { StateDirectory::create_or_open(dir / name); });
+        EXPECT_FALSE(fs::exists(dir / name));
+    }
+}
+
+TEST(StateDirectory, ForgetsWhatASubmissionThatWasKilledHasLeft) {
+    const TempDir dir;
+    const StateDirectory state = state_with(dir, {"a"});
+    const fs::path old = state.path() / "trainings/.draft-1", young = state.path() / "trainings/.draft-2";
+    for (const fs::path& draft : {old, young}) {
+        fs::create_directory(draft);
+        mastic::test::write_file(draft / "order.json", "{");
+    }
+    fs::last_write_time(old, fs::file_time_type::clock::now() - std::chrono::hours(2));
+    state.forget_drafts();
+    EXPECT_FALSE(fs::exists(old));
+    EXPECT_TRUE(fs::exists(young)) << "it may be about to be published";
+    EXPECT_THAT(state.training_ids(), ElementsAre("a"));
+}
+
+TEST(StateDirectory, SaysWhatToDoAboutDamage) {
+    const TempDir dir;
+    const StateDirectory state = state_with(dir, {"a"});
+    mastic::test::write_file(state.path() / "round.json", "{\"format\": 1");
+    expect_error(ExitCode::data, "move it away", [&] { (void)state.round(); });
+    mastic::test::write_file(state.path() / "state.json", "");
+    expect_error(ExitCode::data, "squeue shows the ID", [&] { StateDirectory::open(state.path()); });
 }
 
 TEST(StateDirectory, RefusesOneThatOthersMayWriteTo) {

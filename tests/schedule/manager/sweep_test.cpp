@@ -129,6 +129,20 @@ TEST(SuccessiveHalving, WhoIsAheadWaits) {
     EXPECT_EQ(std::ranges::count(kinds(trials, 1), Kind::stop), 3);
 }
 
+// With more trials than nodes those that run must not run on to their end before the others have begun.
+TEST(SuccessiveHalving, TrialsThatHaveNotBegunAreWaitedForToo) {
+    std::vector<TrialView> trials = trials_at(100, {1, 2, 3, 4});
+    for (const std::size_t late : {2u, 3u}) {
+        trials[late].samples = trials[late].planned_samples = 0;
+        trials[late].state = TrainingState::queued;
+    }
+    EXPECT_THAT(kinds(trials, 1), testing::Each(Kind::go_on)) << "the first rung lies at 200";
+    trials[0].samples = trials[1].samples = 200;
+    EXPECT_THAT(kinds(trials, 1), ElementsAre(Kind::wait, Kind::wait, Kind::go_on, Kind::go_on));
+    trials[0].planned_samples = trials[1].planned_samples = 0;
+    EXPECT_THAT(kinds(trials, 1), testing::Each(Kind::go_on)) << "nobody knows where the rung lies";
+}
+
 TEST(SuccessiveHalving, MoreNodesAreNoAdvantage) {
     std::vector<TrialView> trials = trials_at(400, {2, 1});
     trials[0].samples = 799;  // ahead, and its loss fell further meanwhile; at 400 it was the worse one

@@ -55,9 +55,10 @@ inline std::string text_of(Json content) {
     return content.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-// `load_content` is given the JSON object. Throws Error(data) naming `where`: damaged, or written by a newer mastic.
+// `load_content` is given the JSON object. Throws Error(data) naming `where`: damaged (with the hint what to do), or written by a
+// newer mastic.
 template <class LoadContent>
-void parse_state(std::string_view text, const std::string& where, LoadContent load_content) {
+void parse_state(std::string_view text, const std::string& where, LoadContent load_content, const std::string& hint = "") {
     int format = state_format;
     try {
         const Json json = Json::parse(text);
@@ -66,7 +67,7 @@ void parse_state(std::string_view text, const std::string& where, LoadContent lo
             load_content(json);
         }
     } catch (const std::exception& error) {
-        throw Error(ExitCode::data, where + " is damaged: " + error.what());
+        throw Error(ExitCode::data, where + " is damaged: " + error.what(), hint);
     }
     if (format > state_format) {
         throw Error(ExitCode::data,

@@ -59,6 +59,9 @@ struct ProgressThread::Shared {
         QueuedOperation* entry = nullptr;
     };
     std::vector<Active> active;  // of the progress thread alone
+    // Whose operation is in start() or step() now, on the progress thread without the lock: it may use its buffers.
+    const Channel* in_step = nullptr;
+    bool has_news = false;  // something to look at before the thread sleeps
     std::shared_ptr<RollPost> post;
     Clock::time_point next_roll_call{};
 
@@ -66,6 +69,9 @@ struct ProgressThread::Shared {
     Active pick();
     void start_all(std::unique_lock<std::mutex>& lock);
     bool step_all(std::unique_lock<std::mutex>& lock);
+    template <class Function>
+    std::exception_ptr without_lock(const Active& current, std::unique_lock<std::mutex>& lock,
+                                    const Function& function);
     void finish(const Active& done, std::exception_ptr error, std::unique_lock<std::mutex>& lock);
     bool anything_waiting() const;
     void set_broken_aside();
@@ -74,6 +80,7 @@ struct ProgressThread::Shared {
     void pause(Backoff& backoff, std::unique_lock<std::mutex>& lock);
     void rest(std::unique_lock<std::mutex>& lock);
     void wake() {
+        has_news = true;
         if (asleep) {
             loop.wake();
         }
@@ -108,16 +115,22 @@ class ProgressThread::Channel : public StallSource {
         if (const auto shared = owner_.lock()) {
             const std::lock_guard lock(shared->mutex);
             break_off(reason);
+            // Who is told that a request has failed may free its buffers, so not while a step may still use them.
+            if (shared->in_step != this) {
+                fail_requests();
+            }
             shared->wake();
         }
     }
 
-    // Under Shared::mutex. The requests fail at once; the progress thread puts the operations aside when it comes by.
+    // The next three under Shared::mutex. From now on nothing can be started; the progress thread fails the requests and
+    // puts the operations aside when it comes by.
     void break_off(const std::string& reason) {
-        if (!broken.empty()) {
-            return;
+        if (broken.empty()) {
+            broken = reason;
         }
-        broken = reason;
+    }
+    void fail_requests() {
         for (auto* list : {&queue.running(), &queue.waiting()}) {
             for (auto& entry : *list) {
                 entry.state->fail(error());
@@ -199,17 +212,28 @@ ProgressThread::Shared::Active ProgressThread::Shared::pick() {
     return {fenced, fenced->queue.start_exclusive(fence)};
 }
 
+// What blocks, as MPI's own calls do, may never come back: whoever waits for it learns of an end at once.
+template <class Function>
+std::exception_ptr ProgressThread::Shared::without_lock(const Active& current,
+                                                        std::unique_lock<std::mutex>& lock,
+                                                        const Function& function) {
+    in_step = current.entry->exclusive ? nullptr : current.channel;
+    lock.unlock();
+    std::exception_ptr error;
+    try {
+        function();
+    } catch (...) {
+        error = std::current_exception();
+    }
+    lock.lock();
+    in_step = nullptr;
+    return error;
+}
+
 void ProgressThread::Shared::start_all(std::unique_lock<std::mutex>& lock) {
     for (Active next = pick(); next.entry != nullptr; next = pick()) {
         next.entry->started = Clock::now();
-        lock.unlock();
-        std::exception_ptr error;
-        try {
-            next.entry->operation->start();
-        } catch (...) {
-            error = std::current_exception();
-        }
-        lock.lock();
+        const auto error = without_lock(next, lock, [&next] { next.entry->operation->start(); });
         if (error) {
             finish(next, error, lock);
         } else {
@@ -222,15 +246,11 @@ bool ProgressThread::Shared::step_all(std::unique_lock<std::mutex>& lock) {
     bool advanced = false;
     for (std::size_t i = 0; i < active.size();) {
         const Active current = active[i];
-        lock.unlock();
-        Step step = Step::waiting;
-        std::exception_ptr error;
-        try {
-            step = current.entry->operation->step();
-        } catch (...) {
-            error = std::current_exception();
+        if (!current.channel->broken.empty()) {
+            return true;  // to put it aside
         }
-        lock.lock();
+        Step step = Step::waiting;
+        const auto error = without_lock(current, lock, [&] { step = current.entry->operation->step(); });
         advanced = advanced || step != Step::waiting;
         if (error || step == Step::complete) {
             active.erase(active.begin() + static_cast<std::ptrdiff_t>(i));
@@ -248,6 +268,7 @@ void ProgressThread::Shared::finish(const Active& done, std::exception_ptr error
         // The ranks may be in different positions now, so the channel takes no more.
         done.entry->state->fail(error);
         done.channel->break_off(failure_text(done.entry->state->name, error));
+        done.channel->fail_requests();
         return;
     }
     std::list<QueuedOperation> completed;
@@ -268,6 +289,7 @@ void ProgressThread::Shared::set_broken_aside() {
         if (channel->broken.empty() || channel->queue.empty()) {
             continue;
         }
+        channel->fail_requests();
         abandoned = true;
         std::erase_if(active, [&channel](const Active& entry) { return entry.channel == channel.get(); });
         for (auto* list : {&channel->queue.running(), &channel->queue.waiting()}) {
@@ -318,6 +340,9 @@ void ProgressThread::Shared::attend_roll_calls(std::unique_lock<std::mutex>& loc
 
 template <class Wait>
 void ProgressThread::Shared::sleep(std::unique_lock<std::mutex>& lock, const Wait& wait) {
+    if (has_news) {
+        return;
+    }
     asleep = true;
     lock.unlock();
     wait();
@@ -394,8 +419,10 @@ void ProgressThread::Shared::pause(Backoff& backoff, std::unique_lock<std::mutex
 
 // An operation that a caller has begun and that goes on here.
 std::shared_ptr<Request::State> ProgressThread::Shared::take_over(const std::shared_ptr<Channel>& channel,
-                                                                  Submission submission, std::uint64_t number) {
-    auto state = std::make_shared<Request::State>(std::move(submission.name), channel->options.limits, channel);
+                                                                  Submission submission,
+                                                                  std::uint64_t number) {
+    auto state =
+        std::make_shared<Request::State>(std::move(submission.name), channel->options.limits, channel);
     QueuedOperation* entry = channel->queue.adopt({.ticket = next_ticket++,
                                                    .number = number,
                                                    .lane = submission.lane,
@@ -416,6 +443,7 @@ void ProgressThread::Shared::run() {
     Backoff backoff;
     std::unique_lock lock(mutex);
     for (;;) {
+        has_news = false;
         if (caller_drives) {
             was_held_up = true;
             rest(lock);
@@ -509,9 +537,8 @@ Request ProgressThread::submit(const std::shared_ptr<Channel>& channel, Submissi
 
 Request ProgressThread::call(const std::shared_ptr<Channel>& channel, std::string name,
                              std::function<void()> function) {
-    return submit(channel, {.operation = make_call(std::move(function)),
-                            .name = std::move(name),
-                            .exclusive = true});
+    return submit(channel,
+                  {.operation = make_call(std::move(function)), .name = std::move(name), .exclusive = true});
 }
 
 void ProgressThread::abandon(const std::shared_ptr<Channel>& channel, const std::string& reason) {
@@ -546,6 +573,7 @@ void ProgressThread::run(const std::shared_ptr<Channel>& channel, Submission sub
         shared_->abandoned = true;
         shared_->set_aside.emplace_back().operation = std::move(submission.operation);
         channel->break_off(failure_text(submission.name, error));
+        channel->fail_requests();
         shared_->wake();
         std::rethrow_exception(error);
     }

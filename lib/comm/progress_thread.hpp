@@ -20,8 +20,9 @@ namespace mastic::comm {
 
 struct ChannelOptions {
     int operations_in_flight = 2;
-    PollPolicy poll = PollPolicy::sleep;         // resolved: not automatic
-    PollPolicy caller_poll = PollPolicy::yield;  // of a caller that drives its operation itself: spin or yield
+    PollPolicy poll = PollPolicy::sleep;  // resolved: not automatic
+    PollPolicy caller_poll =
+        PollPolicy::yield;  // of a caller that drives its operation itself: spin or yield
     WaitLimits limits{};
 };
 
@@ -56,9 +57,9 @@ class ProgressThread {
     // Runs `function` on the progress thread as an exclusive operation.
     Request call(const std::shared_ptr<Channel>& channel, std::string name, std::function<void()> function);
 
-    // From any thread: what is in flight or waits on this channel fails with Error(collective) `reason` at once, and nothing
-    // can be started on it any more. The buffers stay in use until the progress thread has come by; after shutdown() they
-    // are free.
+    // From any thread: what is in flight or waits on this channel fails with Error(collective) `reason`, and nothing can be
+    // started on it any more. A request fails when no step of its channel is under way, so its buffers may be freed then;
+    // only that of a blocking operation, which may never come back, fails at once, and keeps its buffers in use.
     void abandon(const std::shared_ptr<Channel>& channel, const std::string& reason);
 
     // What event-driven operations wait for. Only operations use it, while they are driven.

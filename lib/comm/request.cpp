@@ -79,12 +79,16 @@ void Request::State::report_stall(Seconds waited) const {
                  source ? source->describe_stall() : "unknown", human(limits.timeout));
 }
 
-void Request::State::give_up(Seconds waited) const {
+void Request::State::give_up(Seconds waited) {
     const auto source = source_.lock();
     const std::string message = "'" + name + "' did not complete within " + human(waited) +
                                 "; in flight: " + (source ? source->describe_stall() : "unknown");
     if (source) {
         source->declare_broken(message);
+        // The caller may free its buffers after this: not while they are in use, which takes a step.
+        constexpr std::chrono::seconds longest_step{5};
+        std::unique_lock lock(mutex_);
+        finished_.wait_for(lock, longest_step, [this] { return done_; });
     }
     throw Error(
         ExitCode::collective, message,

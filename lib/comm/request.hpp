@@ -30,7 +30,8 @@ class StallSource {
     // The operations under way and waiting, and the ranks that are missing, for people: "'bucket 3' (started 31 s
     // ago), 'bucket 4' (waits to start); missing in 'bucket 3': rank 1 (not started)".
     virtual std::string describe_stall() const = 0;
-    // After a time-out: everything that is in flight or waits fails with `reason`, and nothing can be started any more.
+    // After a time-out: everything that is in flight or waits fails with `reason`, and nothing can be started any more. A request fails once its
+    // buffers are not used any more, at once or after a step.
     virtual void declare_broken(const std::string& reason) = 0;
 };
 
@@ -50,7 +51,7 @@ struct Request::State {
 
   private:
     void report_stall(Seconds waited) const;
-    [[noreturn]] void give_up(Seconds waited) const;
+    [[noreturn]] void give_up(Seconds waited);
 
     std::weak_ptr<StallSource> source_;
     mutable std::mutex mutex_;

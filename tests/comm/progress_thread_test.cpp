@@ -66,6 +66,24 @@ class Failing : public Operation {
     bool at_start_;
 };
 
+// Its steps last as long as the test wants, as when a socket has much to read.
+class LongStep : public Operation {
+  public:
+    explicit LongStep(Scene& scene) : scene_(scene) {}
+    void start() override {}
+    Step step() override {
+        ++scene_.steps;
+        while (!scene_.open) {
+            std::this_thread::sleep_for(1ms);
+        }
+        scene_.note("left");
+        return Step::waiting;
+    }
+
+  private:
+    Scene& scene_;
+};
+
 // Waits for something that another thread does; long before the test's own time limit it gives up.
 void eventually(const std::function<bool()>& condition) {
     const auto deadline = Clock::now() + 10s;
@@ -168,6 +186,23 @@ class StallTest : public ProgressThreadTest {
     std::shared_ptr<spdlog::logger> before_;
 };
 
+// Whoever is told frees the buffers that the step writes to.
+TEST_F(ProgressThreadTest, ARequestFailsWhenNoStepIsUnderWay) {
+    const Request request =
+        progress_.submit(channel_, {.operation = std::make_unique<LongStep>(scene_), .name = "long"});
+    const Request behind = submit_gate("behind", 1);
+    eventually([this] { return scene_.steps == 1; });
+    progress_.abandon(channel_, "rank 1 is lost");
+    std::this_thread::sleep_for(50ms);
+    EXPECT_FALSE(request.test());
+    EXPECT_FALSE(behind.test());
+    scene_.open = true;
+    test::expect_error(ExitCode::collective, "rank 1 is lost", [&] { request.wait(); });
+    test::expect_error(ExitCode::collective, "rank 1 is lost", [&] { behind.wait(); });
+    EXPECT_THAT(scene_.events, testing::Contains("left"));
+    EXPECT_EQ(scene_.steps, 1);
+}
+
 TEST_F(StallTest, IsReportedByNameThenEndsAllThatWaits) {
     const Request stalled = submit_gate("bucket 3", 0);
     const Request same_lane = submit_gate("bucket 4", 0);
@@ -181,6 +216,18 @@ TEST_F(StallTest, IsReportedByNameThenEndsAllThatWaits) {
     std::this_thread::sleep_for(20ms);
     EXPECT_LE(scene_.steps, steps + 1) << "what timed out is not driven any more";
     EXPECT_FALSE(progress_.shutdown(Seconds(5))) << "its buffer may still be in use";
+}
+
+TEST_F(StallTest, ATimeOutLeavesNoStepBehind) {
+    const Request request =
+        progress_.submit(channel_, {.operation = std::make_unique<LongStep>(scene_), .name = "long"});
+    std::thread opener([this] {
+        std::this_thread::sleep_for(600ms);
+        scene_.open = true;
+    });
+    test::expect_error(ExitCode::collective, "'long' did not complete within", [&] { request.wait(); });
+    EXPECT_TRUE(scene_.open);
+    opener.join();
 }
 
 TEST_F(ProgressThreadTest, ShutdownLetsThingsFinish) {

@@ -154,6 +154,21 @@ std::optional<FileLock> found(const SessionDirectory& directory, const ProcessId
     _exit(0);
 }
 
+struct SessionLocks {
+    FileLock members;
+    FileLock keeper;
+};
+
+// Nothing: a member, a process that one has started, or a keeper is alive.
+std::optional<SessionLocks> take_left_over(const SessionDirectory& directory) {
+    auto members = FileLock::try_take(directory.lock(), FileLock::Mode::exclusive);
+    auto keeper = members ? FileLock::try_take(directory.keeper(), FileLock::Mode::exclusive) : std::nullopt;
+    if (!keeper || !directory.living_members().empty()) {
+        return std::nullopt;
+    }
+    return SessionLocks{std::move(*members), std::move(*keeper)};
+}
+
 }  // namespace
 
 void start_keeper(const SessionDirectory& directory, const SessionKey& key, std::optional<FileLock> lock,
@@ -180,13 +195,15 @@ void end_session(const SessionDirectory& directory) {
     directory.remove();
 }
 
+bool is_left_over(const SessionDirectory& directory) {
+    return take_left_over(directory).has_value();
+}
+
 std::vector<std::string> remove_leftovers(const Environment& environment, bool dry_run) {
     std::vector<std::string> removed;
     for (const SessionDirectory& directory : SessionDirectory::all(environment)) {
-        const auto unused = FileLock::try_take(directory.lock(), FileLock::Mode::exclusive);
-        const auto unkept =
-            unused ? FileLock::try_take(directory.keeper(), FileLock::Mode::exclusive) : std::nullopt;
-        if (!unkept || !directory.living_members().empty()) {
+        const auto locks = take_left_over(directory);
+        if (!locks) {
             continue;
         }
         const auto key = directory.read_key();

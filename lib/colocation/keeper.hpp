@@ -20,7 +20,10 @@ void start_keeper(const SessionDirectory& directory, const SessionKey& key, std:
 // Stops the daemon and removes the directory; the caller holds its lock exclusively. For keeper, last member and clean.
 void end_session(const SessionDirectory& directory);
 
-// What dead jobs left: nobody holds their locks, and no member is alive. Returns a line for each that was removed.
+// A dead job's: nobody holds its locks, also no process that a member has started, and no member is alive.
+bool is_left_over(const SessionDirectory& directory);
+
+// Returns a line for each that was removed.
 std::vector<std::string> remove_leftovers(const Environment& environment, bool dry_run = false);
 
 }  // namespace mastic::colocation

@@ -2,13 +2,15 @@
 
 #include <algorithm>
 #include <charconv>
-#include <fstream>
 #include <functional>
 #include <iterator>
 #include <sstream>
 
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include <mastic/core/error.hpp>
+#include <mastic/core/file.hpp>
 
 namespace mastic::colocation {
 namespace {
@@ -22,9 +24,13 @@ fs::path directory_of(pid_t pid) {
     return fs::path("/proc") / std::to_string(pid);
 }
 
+// Nothing of a process that ends while it is read, or of another user's.
 std::string content_of(const fs::path& path) {
-    std::ifstream file(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), {}};
+    try {
+        return read_text_file(path);
+    } catch (const Error&) {
+        return "";
+    }
 }
 
 // Of /proc/PID/stat, from the state on. The name before it, in brackets, may hold anything.

@@ -16,9 +16,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// Nothing of what is not there, also of a process that ends while it is read.
 std::string content(const fs::path& path) {
-    std::ifstream file(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), {}};
+    std::ostringstream text;
+    text << std::ifstream(path, std::ios::binary).rdbuf();
+    return text.str();
 }
 
 std::vector<std::string> lines_of(const fs::path& path) {

@@ -15,7 +15,6 @@ struct SessionView {
     std::string directory;
     SessionKey key;
     std::vector<int> members;
-    bool kept = false;
     bool answers = false;
     std::vector<int> servers;
     std::string state;
@@ -28,17 +27,16 @@ SessionView view_of(const SessionDirectory& directory) {
     for (const ProcessId& member : directory.living_members()) {
         view.members.push_back(member.pid);
     }
-    view.kept = !FileLock::try_take(directory.keeper(), FileLock::Mode::exclusive).has_value();
     const MpsControl control(directory.mps(), run_command);
     view.answers = control.answers();
     if (view.answers) {
         view.servers = control.servers();
     }
     const auto state = directory.read_state();
-    view.state = view.members.empty() && !view.kept ? "left over"
-                 : !state                           ? "starting"
-                 : state->ready                     ? "ready"
-                                                    : "failed";
+    view.state = is_left_over(directory) ? "left over"
+                 : !state                ? "starting"
+                 : state->ready          ? "ready"
+                                         : "failed";
     return view;
 }
 

@@ -20,7 +20,14 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Linux keeps both priorities per thread. Refusals do no harm.
+// Of threads, as Linux keeps all of these. Refusals do no harm.
+
+// What training waits for: it takes its share of the core, but interrupts nobody to get it.
+void work_in_batches() {
+    const sched_param none{};
+    pthread_setschedparam(pthread_self(), SCHED_BATCH, &none);
+}
+
 void give_way(int nice_value) {
     const auto thread = static_cast<id_t>(syscall(SYS_gettid));
     setpriority(PRIO_PROCESS, thread, nice_value);
@@ -54,7 +61,7 @@ const ShardRecord& WriteOutcome::value() const {
     return record;
 }
 
-// Owned by the writer and its thread together, so that a thread stuck on a dead file system can be left
+// Owned by the writer and its threads together, so that a thread stuck on a dead file system can be left
 // behind.
 struct AsyncCheckpointWriter::Shared {
     Shared(CheckpointStore its_store, int its_writer, int its_writers, AsyncWriterOptions its_options)
@@ -68,61 +75,64 @@ struct AsyncCheckpointWriter::Shared {
     std::mutex mutex;
     std::condition_variable changed;
     std::deque<WriteOutcome> outcomes;
-    bool pending = false;  // a state waits for the thread
-    bool copied = true;    // the thread no longer looks at the caller's memory
-    bool running = false;  // the thread writes it
+    // The way of a state through the two threads.
+    enum class Stage { none, to_copy, copying, to_write, writing };
+    Stage stage = Stage::none;
     bool stop = false;
-    bool ended = false;
+    int threads = 2;  // that have not ended
 
-    // Belongs to the caller while nothing is pending or running, else to the thread.
+    // Belongs to the caller while nothing is in flight, else to the thread whose turn it is.
     Snapshot snapshot;
     std::uint64_t step = 0;
+    Seconds copy_time{0};
 
-    bool in_flight() const { return pending || running; }
-    void serve();
-    WriteOutcome write_snapshot();
+    bool in_flight() const { return stage != Stage::none; }
+    bool copied() const { return stage != Stage::to_copy && stage != Stage::copying; }
+    template <class Work>
+    void serve(Stage turn, Stage at_work, Stage after, const Work& work);
+    void copy();
+    void write();
 };
 
-WriteOutcome AsyncCheckpointWriter::Shared::write_snapshot() {
+void AsyncCheckpointWriter::Shared::copy() {
+    const auto begin = Clock::now();
+    snapshot.copy(options.copy_threads);
+    copy_time = Clock::now() - begin;
+}
+
+void AsyncCheckpointWriter::Shared::write() {
     WriteOutcome outcome;
     outcome.step = step;
     outcome.timing.bytes = snapshot.state().bytes();
-    const auto begin_copy = Clock::now();
-    snapshot.copy(options.copy_threads);
-    {
-        const std::lock_guard lock(mutex);
-        copied = true;
-        changed.notify_all();
-    }
+    outcome.timing.copy = copy_time;
     const auto begin = Clock::now();
-    outcome.timing.copy = begin - begin_copy;
     try {
         outcome.record = store.write_shard(step, writer, writers, snapshot.state());
     } catch (...) {
         outcome.error = std::current_exception();
     }
     outcome.timing.write = Clock::now() - begin;
-    return outcome;
+    const std::lock_guard lock(mutex);
+    outcomes.push_back(std::move(outcome));
 }
 
-void AsyncCheckpointWriter::Shared::serve() {
-    give_way(options.nice);
+// Until stop, and what is in flight then is done.
+template <class Work>
+void AsyncCheckpointWriter::Shared::serve(Stage turn, Stage at_work, Stage after, const Work& work) {
     std::unique_lock lock(mutex);
     for (;;) {
-        changed.wait(lock, [&] { return pending || stop; });
-        if (!pending) {
+        changed.wait(lock, [&] { return stage == turn || (stop && !in_flight()); });
+        if (stage != turn) {
             break;
         }
-        pending = false;
-        running = true;
+        stage = at_work;
         lock.unlock();
-        WriteOutcome outcome = write_snapshot();
+        work();
         lock.lock();
-        running = false;
-        outcomes.push_back(std::move(outcome));
+        stage = after;
         changed.notify_all();
     }
-    ended = true;
+    --threads;
     changed.notify_all();
 }
 
@@ -130,14 +140,22 @@ AsyncCheckpointWriter::AsyncCheckpointWriter(CheckpointStore store, int writer, 
                                              AsyncWriterOptions options)
     : shared_(std::make_shared<Shared>(std::move(store), writer, writers, options)) {
     const BlockedSignals blocked;
-    std::thread([shared = shared_] { shared->serve(); }).detach();
+    using Stage = Shared::Stage;
+    std::thread([shared = shared_] {
+        work_in_batches();
+        shared->serve(Stage::to_copy, Stage::copying, Stage::to_write, [&] { shared->copy(); });
+    }).detach();
+    std::thread([shared = shared_] {
+        give_way(shared->options.nice);
+        shared->serve(Stage::to_write, Stage::writing, Stage::none, [&] { shared->write(); });
+    }).detach();
 }
 
 AsyncCheckpointWriter::~AsyncCheckpointWriter() {
     std::unique_lock lock(shared_->mutex);
     shared_->stop = true;
     shared_->changed.notify_all();
-    if (!shared_->changed.wait_for(lock, shared_->options.shutdown_timeout, [&] { return shared_->ended; })) {
+    if (!shared_->changed.wait_for(lock, shared_->options.shutdown_timeout, [&] { return shared_->threads == 0; })) {
         spdlog::error("the checkpoint of step {} is still not written after {} s: left behind", shared_->step,
                       shared_->options.shutdown_timeout.count());
     }
@@ -157,15 +175,14 @@ bool AsyncCheckpointWriter::start(std::uint64_t step, const State& state, Second
     }
     shared_->snapshot.prepare(state);
     shared_->step = step;
-    shared_->copied = false;
-    shared_->pending = true;
+    shared_->stage = Shared::Stage::to_copy;
     shared_->changed.notify_all();
     return true;
 }
 
 bool AsyncCheckpointWriter::wait_copied(Seconds timeout) {
     std::unique_lock lock(shared_->mutex);
-    return shared_->changed.wait_for(lock, timeout, [&] { return shared_->copied; });
+    return shared_->changed.wait_for(lock, timeout, [&] { return shared_->copied(); });
 }
 
 bool AsyncCheckpointWriter::submit(std::uint64_t step, const State& state, Seconds patience) {

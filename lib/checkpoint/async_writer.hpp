@@ -1,4 +1,4 @@
-// Checkpoints written while the training goes on: a copy of the state, then a background thread.
+// Checkpoints written while the training goes on: one background thread copies the state, another one writes it.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 namespace mastic::checkpoint {
 
 struct AsyncWriterOptions {
-    // The writer thread gives way to the training: nice value (0 to 19) and the lowest best-effort I/O
+    // The thread that writes gives way to the training: nice value (0 to 19) and the lowest best-effort I/O
     // priority. Not 19: beside ranks that poll all the time it would hardly ever run.
     int nice = 10;
     int copy_threads = 1;  // threads of the copy

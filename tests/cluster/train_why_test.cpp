@@ -15,7 +15,7 @@ ClusterEnvironment* const environment =
     ClusterEnvironment::add({.nodes = 2, .cancel_grace_s = 2, .settings = {"KillWait=2"}});
 
 // A rank that no signal wakes before Slurm kills it.
-const Arguments stuck = {"--train.inject", "stall@20:1"};
+const Arguments stuck = {"--train.inject", "stall@20:1", "--allreduce.stall_report", "500ms"};
 
 class Why : public testing::Test {
   protected:
@@ -26,6 +26,15 @@ class Why : public testing::Test {
         all.insert(all.end(), options.begin(), options.end());
         std::string job = cluster.submit(batch_script(train_step({}, endless_task(run, more))), all);
         wait_until_training(run);
+        return job;
+    }
+
+    // Only then is it sure that the run cannot save what Slurm gives it time for.
+    std::string start_stuck(const Arguments& options = {}) {
+        const std::string job = start(options, stuck);
+        EXPECT_TRUE(wait_until([&] { return cluster.output(job).find("waiting for '") != std::string::npos; },
+                               Seconds(60)))
+            << cluster.output(job);
         return job;
     }
 
@@ -41,14 +50,15 @@ class Why : public testing::Test {
 };
 
 TEST_F(Why, TellsThatAJobWasPreempted) {
-    const std::string job = start({"-p", "cancel"}, stuck);
+    const std::string job = start_stuck({"-p", "cancel"});
     EXPECT_EQ(cluster.run({"srun", "-p", "normal", "-N2", "--exclusive", "true"}).exit_code, 0);
     EXPECT_EQ(cluster.wait_end(job), "PREEMPTED");
-    EXPECT_THAT(page(run), AllOf(HasSubstr("job of higher priority"), HasSubstr("job " + job + ": PREEMPTED")));
+    EXPECT_THAT(page(run),
+                AllOf(HasSubstr("job of higher priority"), HasSubstr("job " + job + ": PREEMPTED")));
 }
 
 TEST_F(Why, TellsThatTheTimeLimitWasReached) {
-    const std::string job = start({}, stuck);
+    const std::string job = start_stuck();
     cluster.output_of({"scontrol", "update", "JobId=" + job, "EndTime=now"});
     EXPECT_EQ(cluster.wait_end(job), "TIMEOUT");
     EXPECT_THAT(page(run), HasSubstr("reached its time limit"));
@@ -60,8 +70,9 @@ TEST_F(Why, NamesTheRankThatWasKilled) {
     const std::string job = start();
     ASSERT_EQ(cluster.run_on("n2", {"pkill", "-KILL", "-x", "mastic-train"}).exit_code, 0);
     EXPECT_EQ(cluster.wait_end(job), "FAILED");
-    EXPECT_THAT(page(run), AllOf(ContainsRegex("first +rank 1 on n2 was killed in step [0-9]+ .*, with SIGKILL"),
-                                 HasSubstr("`dmesg -T` on n2")))
+    EXPECT_THAT(page(run),
+                AllOf(ContainsRegex("first +rank 1 on n2 was killed in step [0-9]+ .*, with SIGKILL"),
+                      HasSubstr("`dmesg -T` on n2")))
         << cluster.output(job);
 }
 

@@ -549,13 +549,17 @@ std::string Coordinator::fulfil(const std::string& wish) {
         return answer("done", "at most " + std::to_string(count) + " members");
     }
     if (verb == "drain") {
+        std::vector<std::string> who;
         for (const MemberRecord& member : current_.members) {
             if (member.id == object || member.host == object) {
                 leaving_.insert(member.id);
-                return answer("done", member.host + " (" + member.id + ") leaves at a step boundary");
+                who.push_back(member.host + " (" + member.id + ")");
             }
         }
-        return answer("error", "no member has the id or host '" + object + "'");
+        if (who.empty()) {
+            return answer("error", "no member has the id or host '" + object + "'");
+        }
+        return answer("done", list(who) + (who.size() == 1 ? " leaves" : " leave") + " at a step boundary");
     }
     return answer("error", "unknown command '" + verb + "': status, resize N, drain MEMBER or checkpoint");
 }

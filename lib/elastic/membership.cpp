@@ -1,7 +1,10 @@
 #include <mastic/elastic/membership.hpp>
 
+#include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdio>
+#include <future>
 #include <mutex>
 #include <optional>
 #include <utility>
@@ -35,6 +38,12 @@ MemberRecord describe_self(std::uint16_t service_port) {
             .addresses = comm::pack(host),
             .service_port = service_port,
             .joined = unix_seconds()};
+}
+
+// To members that listen already. Two that cannot reach one another hold up all others for so long, twice.
+Seconds longest_connect(const Timing& timing) {
+    constexpr Seconds for_lost_packets{2};
+    return std::max(2 * timing.timeout, for_lost_packets);
 }
 
 Seconds monotonic() {
@@ -153,8 +162,7 @@ struct Membership::Impl {
         }
         const PlaneState now = plane->state();
         if (now.refused) {
-            throw Error(ExitCode::environment, "this process may not join the run: " + now.why,
-                        "start the same version of the program with the same configuration as the run has");
+            throw Refused(now.why);
         }
         throw_if_unneeded(now);
         if (!came || now.ended) {
@@ -173,7 +181,7 @@ struct Membership::Impl {
         };
         try {
             BulkClient source(plane->address_of(*now.source), secret, is_over);
-            const bool joined = fetch_state(source, is_over) && follow(source, is_over);
+            const bool joined = fetch_state(source, is_over) && follow(source, *now.source, is_over);
             throw_if_unneeded(plane->state());
             return joined;
         } catch (const Error& error) {
@@ -218,7 +226,7 @@ struct Membership::Impl {
         return true;
     }
 
-    bool follow(BulkClient& source, const TimedSocket::Interrupted& is_over) {
+    bool follow(BulkClient& source, const MemberRecord& source_member, const TimedSocket::Interrupted& is_over) {
         bool ready = false;
         for (;;) {
             const BulkRequest request{
@@ -235,7 +243,7 @@ struct Membership::Impl {
                     break;
                 case BulkAnswer::Status::switched:
                     store.declare_alive();
-                    return adopt(fetched.generation) == Boundary::changed;
+                    return enter(source, source_member, fetched.generation, fetched.step);
                 case BulkAnswer::Status::gone:
                     throw Error(ExitCode::collective, "a step that this one needs is not kept any more");
             }
@@ -252,6 +260,56 @@ struct Membership::Impl {
         state.apply(fetched.step, fetched.bytes);
         applied = fetched.step;
         log.keep(applied, Blob::of(std::move(fetched.bytes)));
+    }
+
+    // A member of `next`, which begins after `step`; that one may be missing still.
+    bool enter(BulkClient& source, const MemberRecord& source_member, GenerationId next, Step step) {
+        const auto table = store.read(next);
+        const bool behind = applied < step && options.enter_behind && table && table->lists(source_member.id);
+        if (applied < step && !behind) {
+            Fetched missing = fetch_step(source, step, next);
+            take(missing);
+        }
+        if (adopt(next, step) != Boundary::changed) {
+            return false;
+        }
+        if (behind) {
+            const auto is_over = [this, next] {
+                const PlaneState now = plane->state();
+                return late_step_is_useless || now.ended || now.abandoned >= next;
+            };
+            late_step_is_useless = false;
+            late_step = std::async(std::launch::async, [this, step, next, is_over, address = plane->address_of(source_member)] {
+                BulkClient late_source(address, secret, is_over);
+                return fetch_step(late_source, step, next);
+            });
+        }
+        return true;
+    }
+
+    // Throws Error(collective).
+    Fetched fetch_step(BulkClient& source, Step step, GenerationId known) {
+        const BulkRequest request{.what = BulkRequest::What::step, .member = self.id, .step = step, .known = known};
+        Fetched fetched = source.fetch(request);
+        while (fetched.status == BulkAnswer::Status::later) {
+            fetched = source.fetch(request);
+        }
+        if (fetched.status != BulkAnswer::Status::data) {
+            throw Error(ExitCode::collective, "step " + std::to_string(step) + " is not kept any more");
+        }
+        return fetched;
+    }
+
+    void take_late_step() {
+        if (late_step.valid()) {
+            Fetched fetched = late_step.get();
+            take(fetched);
+        }
+    }
+
+    void forget_late_step() {
+        late_step_is_useless = true;
+        late_step = {};  // waits for its thread
     }
 
     bool join_by_regroup() {
@@ -276,7 +334,8 @@ struct Membership::Impl {
 
     // --- A member -------------------------------------------------------------------------------------------------------
 
-    Boundary adopt(GenerationId next) {
+    // `next` begins after `step`.
+    Boundary adopt(GenerationId next, Step step) {
         plane->call([&](Member& member, Coordinator&, Seconds now) {
             member.adopt(next, now);
             generation = member.generation();
@@ -287,8 +346,16 @@ struct Membership::Impl {
             note_who_goes_on();
             return Boundary::left;
         }
-        log.mark(generation, applied);
+        log.mark(generation, step);
         return Boundary::changed;
+    }
+
+    void keep(Step step, Blob reduced, std::int64_t agreed) {
+        const auto next = static_cast<GenerationId>(agreed);
+        if (const auto table = next > generation.id ? store.read(next) : std::nullopt) {
+            log.mark(*table, step);
+        }
+        log.keep(step, std::move(reduced));
     }
 
     Boundary at_boundary(Step step, std::int64_t agreed) {
@@ -303,10 +370,7 @@ struct Membership::Impl {
         if (next <= generation.id) {
             return Boundary::stays;
         }
-        if (const auto table = store.read(next)) {
-            log.mark(*table, step);
-        }
-        const Boundary boundary = adopt(next);
+        const Boundary boundary = adopt(next, step);
         if (boundary == Boundary::changed) {
             note("switched", monotonic() - begin, generation.reason);
         }
@@ -315,6 +379,7 @@ struct Membership::Impl {
 
     void regroup(Step last_applied) {
         const Seconds begin = monotonic();
+        forget_late_step();
         applied = last_applied;
         note("lost", Seconds(0), plane->state().abandoned_why);
         for (int attempt = 0; !try_to_regroup(applied); ++attempt) {
@@ -406,7 +471,8 @@ struct Membership::Impl {
         auto fresh_losses = std::make_shared<comm::LossRecord>();
         const std::shared_ptr<comm::TcpGroup> fresh = comm::TcpGroup::open(
             std::move(table), std::move(*spare), options.group,
-            {.silence = options.timing.timeout, .linger = Seconds(0), .losses = fresh_losses});
+            {.connect_timeout = longest_connect(options.timing), .silence = options.timing.timeout, .linger = Seconds(0),
+             .losses = fresh_losses});
         {
             const std::lock_guard lock(group_mutex);
             group = fresh;
@@ -463,6 +529,8 @@ struct Membership::Impl {
     Generation generation;
     bool is_last = false;
     Step applied = 0;
+    std::atomic<bool> late_step_is_useless{false};
+    std::future<Fetched> late_step;  // of a newcomer that has entered behind
     std::optional<comm::ListeningSocket> spare;  // for the next generation's group
     std::mutex group_mutex;
     std::weak_ptr<comm::TcpGroup> group;
@@ -503,8 +571,16 @@ std::int64_t Membership::pending() const {
     return rank() == 0 ? static_cast<std::int64_t>(impl_->plane->state().pending) : 0;
 }
 
-void Membership::keep(Step step, Blob reduced) {
-    impl_->log.keep(step, std::move(reduced));
+bool Membership::is_behind() const {
+    return impl_->late_step.valid();
+}
+
+void Membership::catch_up() {
+    impl_->take_late_step();
+}
+
+void Membership::keep(Step step, Blob reduced, std::int64_t agreed_pending) {
+    impl_->keep(step, std::move(reduced), agreed_pending);
 }
 
 Boundary Membership::at_boundary(Step step, std::int64_t agreed_pending) {

@@ -12,7 +12,7 @@
 //           continue;
 //       }
 //       ... apply ...
-//       run.keep(step, reduced);
+//       run.keep(step, reduced, agreed_pending);
 //       switch (run.at_boundary(step, agreed_pending)) {
 //           case Boundary::stays: break;
 //           case Boundary::changed: group.reset(); group = run.make_group(); break;
@@ -35,6 +35,7 @@
 #include <mastic/comm/options.hpp>
 #include <mastic/core/bytes.hpp>
 #include <mastic/core/duration.hpp>
+#include <mastic/core/error.hpp>
 #include <mastic/elastic/blob.hpp>
 #include <mastic/elastic/coordinator.hpp>
 #include <mastic/elastic/generation.hpp>
@@ -55,6 +56,9 @@ struct MembershipOptions {
     Bytes most_kept{std::uint64_t{4} << 30};  // steps kept for newcomers
     comm::GroupOptions group{};
     bool control_socket = true;
+    // A newcomer is a member before it has the last step of the others, which catch_up() brings while they do the next one: give
+    // it nothing to do in that.
+    bool enter_behind = false;
     // Whether a newcomer is needed: what a newcomer says of itself when it has the state, and what the run's coordinator makes of
     // that, in a thread of its own. Empty: everybody may join.
     std::function<std::string()> offer = {};
@@ -80,8 +84,8 @@ enum class Boundary { stays, changed, left };
 class Membership {
   public:
     // Founds the run if it has no members, else joins it: fetches the state, catches up, and returns when this process is a
-    // member; `state` is then that of after last_step(). Throws Error(environment): not reachable, refused (other version or
-    // configuration); Error(io); Unneeded; Left. `state` outlives it.
+    // member; `state` is then that of after last_step(). Throws Error(environment): not reachable; Refused; Error(io); Unneeded;
+    // Left. `state` outlives it.
     Membership(MembershipOptions options, ReplicatedState& state);
     ~Membership();
     Membership(const Membership&) = delete;
@@ -97,12 +101,16 @@ class Membership {
 
     // The group of the present generation; once per generation. It fails when membership finds that somebody is lost.
     std::shared_ptr<comm::Group> make_group();
+    // Of a newcomer that has entered behind: the last step of the others is still on its way. catch_up() waits for it and applies
+    // it; once the group is there, before the first step. Throws Error(collective), as a step that fails.
+    bool is_behind() const;
+    void catch_up();
     // What this rank adds to the control word: 0, or at rank 0 the generation that is committed and waits.
     std::int64_t pending() const;
 
-    // What was applied as `step`, before at_boundary(); it is given to others later, so it must not change until the next
-    // step's call, or as long as the blob lives.
-    void keep(Step step, Blob reduced);
+    // What was applied as `step`, and the maximum of all ranks' pending(), as for at_boundary(); before that. It is given to others
+    // later, so it must not change until the next step's call, or as long as the blob lives.
+    void keep(Step step, Blob reduced, std::int64_t agreed_pending);
     // After each step, with the maximum of all ranks' pending(). left: this process is no member any more, as it wished.
     // changed: a new generation, or the old one is broken already, which the next operation will tell.
     Boundary at_boundary(Step step, std::int64_t agreed_pending);
@@ -135,6 +143,14 @@ class Membership {
 class Left : public std::exception {
   public:
     const char* what() const noexcept override { return "this process has left the run"; }
+};
+
+// Thrown to a newcomer of another version or configuration.
+class Refused : public Error {
+  public:
+    explicit Refused(const std::string& why)
+        : Error(ExitCode::environment, "this process may not join the run: " + why,
+                "start the same version of the program with the same configuration as the run has") {}
 };
 
 // Thrown to a newcomer that the run does not need: a good end.

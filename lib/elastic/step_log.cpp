@@ -122,11 +122,13 @@ BulkAnswer StepLog::find(const BulkRequest& request) {
         wanting_.insert(request.member);
         return {.status = Status::later};
     }
-    // One that knows of the switch has missed the first step after it.
-    if (const auto boundary = boundaries_.find(request.step - 1);
-        boundary != boundaries_.end() && boundary->second.lists(request.member) &&
-        boundary->second.id > request.known && next_of_.contains(request.member)) {
-        return {.status = Status::switched, .step = request.step - 1, .generation = boundary->second.id};
+    // A newcomer hears of the switch before it gets the last step, if it asks in time. One that knows of it has missed a step.
+    for (const Step last : {request.step, request.step - 1}) {
+        const auto boundary = boundaries_.find(last);
+        if (boundary != boundaries_.end() && boundary->second.lists(request.member) &&
+            boundary->second.id > request.known && next_of_.contains(request.member)) {
+            return {.status = Status::switched, .step = last, .generation = boundary->second.id};
+        }
     }
     if (const auto found = steps_.find(request.step); found != steps_.end()) {
         if (const auto next = next_of_.find(request.member); next != next_of_.end()) {

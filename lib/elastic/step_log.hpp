@@ -32,7 +32,8 @@ struct BulkRequest {
 struct BulkAnswer {
     enum class Status {
         data,      // `blob`, of `step`
-        switched,  // the step asked for is of `generation`, which lists the one that asks, and which it does not know
+        switched,  // `generation`, which lists the one that asks and which it does not know, begins after `step`: the one that was
+                   // asked for, or the one before
         later,     // not yet: ask again
         gone,      // not kept (any more): begin anew
     };
@@ -52,7 +53,7 @@ class StepLog {
 
     // The trainer's side. Step `step` is complete, and this is what was applied.
     void keep(Step step, Blob reduced);
-    // `generation` begins after `step`.
+    // `generation` begins after `step`; before keep(step) where newcomers are to enter it at once.
     void mark(const Generation& generation, Step step);
     // The run begins anew, maybe from an earlier step.
     void forget_all();

@@ -1,6 +1,7 @@
 #include <mastic/engine/elastic_run.hpp>
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <span>
 #include <thread>
@@ -13,8 +14,10 @@
 #include <mastic/comm/collective/tcp_group.hpp>
 #include <mastic/core/agreed_error.hpp>
 #include <mastic/core/checksum.hpp>
+#include <mastic/core/file.hpp>
 #include <mastic/core/log.hpp>
 #include <mastic/config/resolved.hpp>
+#include <mastic/config/text.hpp>
 #include <mastic/core/version.hpp>
 #include <mastic/engine/admission.hpp>
 #include <mastic/engine/batch_scaling.hpp>
@@ -48,7 +51,7 @@ class CountedSteps : public StepMembership {
     std::int64_t next_generation() override { return 0; }
     bool take_checkpoint_wish() override { return false; }
     void leave(job::StopReason) override {}
-    void applied(std::shared_ptr<const gradient::FlatGradients>, std::uint64_t, double) override {}
+    void applied(std::shared_ptr<const gradient::FlatGradients>, std::uint64_t, double, std::int64_t) override {}
     bool ends_after(std::int64_t) override { return --left_ == 0; }
     std::optional<Lead> take_lead() override { return std::nullopt; }
 
@@ -56,15 +59,32 @@ class CountedSteps : public StepMembership {
     int left_;
 };
 
-// Of all that members must share. A path may be another one on another node, so of what lies there the numbers of samples count.
+// What members need not share. A path may be another one on another node, so of what lies there the numbers of samples count.
+const std::vector<std::string> own_options = {"run.", "elastic.join", "elastic.timeout", "elastic.patience", "elastic.rate",
+                                              "output.", "job.", "slurm.", "checkpoint.", "train.threads", "train.inject",
+                                              "allreduce.network", "allreduce.tuning", "allreduce.transport",
+                                              "data.train_inputs", "data.train_targets", "data.test_inputs",
+                                              "data.test_targets"};
+
 std::string fingerprint_of(const config::Schema& schema, const std::string& samples) {
-    static const std::vector<std::string> own = {"run.", "elastic.join", "elastic.timeout", "elastic.patience", "elastic.rate",
-                                                 "output.", "job.", "slurm.", "checkpoint.", "train.threads", "train.inject",
-                                                 "allreduce.network", "allreduce.tuning", "allreduce.transport",
-                                                 "data.train_inputs", "data.train_targets", "data.test_inputs",
-                                                 "data.test_targets"};
-    const std::string text = config::fingerprint(schema, own) + samples;
+    const std::string text = config::fingerprint(schema, own_options) + samples;
     return to_hex(checksum(std::as_bytes(std::span(text))));
+}
+
+// "optimizer.learning_rate is 0.1 here and 0.05 in the run"; "" if it is something else, or the run has stored nothing yet.
+std::string differences(const config::Schema& schema, const std::filesystem::path& stored) {
+    std::vector<std::string> lines;
+    try {
+        for (const config::Change& change : config::compare(schema, read_text_file(stored), stored.string())) {
+            const bool own = std::ranges::any_of(own_options, [&](const std::string& key) { return change.key.starts_with(key); });
+            if (!own) {
+                lines.push_back(change.key + " is " + change.now + " here and " + change.stored + " in the run");
+            }
+        }
+    } catch (const Error&) {
+        return "";
+    }
+    return config::join(lines, ", ");
 }
 
 }  // namespace
@@ -75,8 +95,9 @@ class ElasticRun::Steps : public StepMembership {
 
     std::int64_t next_generation() override { return run_.membership_->pending(); }
     bool take_checkpoint_wish() override { return run_.membership_->take_checkpoint_wish(); }
-    void applied(std::shared_ptr<const gradient::FlatGradients> gradients, std::uint64_t samples, double learning_rate) override {
-        run_.membership_->keep(run_.state_.step, run_.shared_->record(std::move(gradients), samples, learning_rate));
+    void applied(std::shared_ptr<const gradient::FlatGradients> gradients, std::uint64_t samples, double learning_rate,
+                 std::int64_t agreed_generation) override {
+        run_.membership_->keep(run_.state_.step, run_.shared_->record(std::move(gradients), samples, learning_rate), agreed_generation);
     }
     void leave(job::StopReason reason) override {
         if (leaving_ == job::StopReason::none) {
@@ -86,6 +107,9 @@ class ElasticRun::Steps : public StepMembership {
         }
     }
     bool ends_after(std::int64_t agreed_generation) override {
+        if (std::exchange(run_.unproven_, false)) {
+            run_.check_equal_weights();
+        }
         boundary_ = run_.membership_->at_boundary(run_.state_.step, agreed_generation);
         run_.record_events();
         return boundary_ != elastic::Boundary::stays;
@@ -181,13 +205,21 @@ void ElasticRun::join() {
     membership.timing.timeout = options_.elastic.timeout;
     membership.timing.heartbeat = options_.elastic.timeout / 3;
     membership.join = options_.elastic.patience;
+    membership.enter_behind = true;
     membership.must_end = [this] { return signals_.stop_reason() != job::StopReason::none; };
     membership.rate = options_.elastic.rate;
     membership.group = reduction_options(options_.allreduce, threads_);
     if (options_.train.balance == "dlb") {
         let_in_who_helps(membership);
     }
-    membership_ = std::make_unique<elastic::Membership>(membership, *shared_);
+    try {
+        membership_ = std::make_unique<elastic::Membership>(membership, *shared_);
+    } catch (const elastic::Refused& refused) {
+        const std::string what = differences(context_.schema, directory_.config_file());
+        throw what.empty() ? static_cast<const Error&>(refused)
+                           : Error(refused.code(), "this process may not join the run: " + what,
+                                   "start it with the run's configuration, " + directory_.config_file().string());
+    }
     if (membership_->founded()) {
         try_to_lead(true);
         resume();
@@ -316,7 +348,6 @@ TrainResult ElasticRun::train() {
                 throw;
             }
             spdlog::warn("{}", error.what());
-            after_a_loss_ = true;
             try {
                 regroup();
             } catch (const elastic::Left&) {
@@ -329,6 +360,7 @@ TrainResult ElasticRun::train() {
 
 void ElasticRun::begin_generation() {
     open_rank_files(group_->rank());
+    agree_how_to_begin();
     check_equal_weights();
     std::vector<std::string> hosts = group_->allgather_strings(context_.job.host);
     try_to_lead(false);
@@ -336,27 +368,49 @@ void ElasticRun::begin_generation() {
         files_->members(hosts);
     }
     arithmetic_.world_size = group_->size();
+    membership_->catch_up();  // while the others do their first step
     spdlog::info("generation {}: rank {} of {}, at step {}: {}", membership_->generation().id, group_->rank(), group_->size(),
                  state_.step, membership_->generation().reason);
     record_events();
 }
 
+// Who was in an evaluation when a member was lost does it again, with all others; newcomers that lack the last step get no samples.
+void ElasticRun::agree_how_to_begin() {
+    const std::string late = "late", evaluation = "evaluation";
+    const bool was_broken_off = pending_.evaluation == state_.step;
+    const std::vector<std::string> words = group_->allgather_strings(membership_->is_behind() ? late : was_broken_off ? evaluation : "");
+    evaluate_first_ = std::ranges::count(words, evaluation) > 0;
+    late_ranks_.clear();
+    unproven_ = std::ranges::count(words, late) > 0;
+    if (unproven_) {
+        std::ranges::transform(words, std::back_inserter(late_ranks_), [&](const std::string& word) { return word == late; });
+    }
+}
+
 // Members that disagree must not go on together: each would train another network. Those with the weights that most have go on.
-// Newcomers do not count: they have what another one has, until a group has found them equal. (One that leaves here may break
+// Newcomers do not count: they have what another one has, until a group has found them equal; those that lack the last step are
+// asked after the next one. (One that leaves here may break
 // the exchange of the others, who ask again without it.)
 void ElasticRun::check_equal_weights() {
-    const std::string own = to_hex(shared_->fingerprint());
+    const bool behind = membership_->is_behind();
+    const std::string own = behind ? "" : to_hex(shared_->fingerprint());
     const std::string newcomers_mark = "newcomer ";
     std::vector<std::string> sums = group_->allgather_strings(newcomer_ ? newcomers_mark + own : own);
-    std::vector<std::string> votes;
+    if (behind) {
+        return;
+    }
+    std::vector<std::string> votes, of_newcomers;
     for (std::string& sum : sums) {
-        if (sum.starts_with(newcomers_mark)) {
-            sum.erase(0, newcomers_mark.size());
-        } else {
+        if (!sum.starts_with(newcomers_mark)) {
             votes.push_back(sum);
+            continue;
+        }
+        sum.erase(0, newcomers_mark.size());
+        if (!sum.empty()) {
+            of_newcomers.push_back(sum);
         }
     }
-    const std::string right = most_frequent(votes.empty() ? sums : votes);
+    const std::string right = most_frequent(votes.empty() ? of_newcomers : votes);
     const std::string after = " after step " + std::to_string(state_.step);
     if (own != right) {
         if (newcomer_) {
@@ -367,7 +421,7 @@ void ElasticRun::check_equal_weights() {
                           "memory?");
     }
     newcomer_ = false;
-    const auto odd = std::ranges::find_if(sums, [&](const std::string& sum) { return sum != right; });
+    const auto odd = std::ranges::find_if(sums, [&](const std::string& sum) { return !sum.empty() && sum != right; });
     if (odd != sums.end()) {
         throw Error(ExitCode::collective, "rank " + std::to_string(odd - sums.begin()) + " has other weights than the others" +
                                               after + ": it leaves the run");
@@ -383,7 +437,7 @@ TrainResult ElasticRun::train_generation(Steps& steps) {
     TrainerParts parts{options_, *group_, train_data_, evaluator ? &*evaluator : nullptr, state_,
                        loss_kind(options_.train.loss, train_data_->layout()), arithmetic_, *schedule_,
                        checkpointer_ ? checkpointer_.get() : &nobody, signals_, time_limit_->planner(), faults_, trace_, recorder_,
-                       [this](const report::MetricsRecord& record) { this->record(record); }, progress_ ? &*progress_ : nullptr, &steps, started_, &costs_, after_a_loss_};
+                       [this](const report::MetricsRecord& record) { this->record(record); }, progress_ ? &*progress_ : nullptr, &steps, started_, &costs_, &pending_, evaluate_first_, late_ranks_};
     return Trainer(parts).run();
 }
 
@@ -443,29 +497,59 @@ TrainResult ElasticRun::end_after_leaving(Steps& steps) {
     return end(result, steps);
 }
 
-// All have done the last step; what it takes to evaluate it may still be on its way.
-void ElasticRun::wait_for_the_others() {
+// All have done the last step; what it takes to evaluate it may still be on its way, and the leader may die before it has saved.
+void ElasticRun::wait_for_the_others(const TrainResult& result) {
     try {
         group_->barrier();
     } catch (const Error& error) {
         spdlog::debug("at the end: {}", error.what());
+        if (!files_) {
+            finish_instead_of_the_leader(result);
+        }
     }
+}
+
+bool ElasticRun::is_recorded_as_finished() const {
+    try {
+        const report::RunAttempt newest = report::read_run_record(directory_.summary_file()).attempt;
+        return newest.exit_code == static_cast<int>(ExitCode::done) && newest.last_step == state_.step;
+    } catch (const Error&) {
+        return false;  // not written yet
+    }
+}
+
+// The leader holds the lock of the directory until it has recorded the end, or dies.
+void ElasticRun::finish_instead_of_the_leader(const TrainResult& result) {
+    const auto until = Clock::now() + longest_hand_over;
+    while (!is_recorded_as_finished()) {
+        if (lead(false)) {
+            save_as_the_last_one();
+            files_->finished(result, state_, checkpointer_->committed_step());
+            return;
+        }
+        wait_to_lead(until);
+    }
+}
+
+void ElasticRun::wait_to_lead(Clock::time_point until) const {
+    if (Clock::now() > until) {
+        throw Error(ExitCode::io, "the state after step " + std::to_string(state_.step) + " is not saved: " +
+                                      (complaint_.empty() ? "another process keeps the run directory" : complaint_),
+                    "a run that is started again goes on from the newest checkpoint");
+    }
+    std::this_thread::sleep_for(between_tries_to_lead / 10);
 }
 
 // Nobody goes on, so this one saves, whether it has come to lead the run or not.
 void ElasticRun::save_as_the_last_one() {
     const auto until = Clock::now() + longest_hand_over;
     while (!files_ && !lead(false)) {
-        if (Clock::now() > until) {
-            throw Error(ExitCode::io, "the state after step " + std::to_string(state_.step) + " is not saved: " +
-                                          (complaint_.empty() ? "another process keeps the run directory" : complaint_),
-                        "a run that is started again goes on from the newest checkpoint");
-        }
-        std::this_thread::sleep_for(between_tries_to_lead / 10);
+        wait_to_lead(until);
     }
     checkpointer_->finish();
     if (checkpointer_->committed_step() != state_.step) {
-        checkpointer_->save({static_cast<std::uint64_t>(state_.step), state_.samples, false}, state_.view(arithmetic_));
+        const bool best = state_.best && state_.best->step == state_.step;
+        checkpointer_->save({static_cast<std::uint64_t>(state_.step), state_.samples, best}, state_.view(arithmetic_));
         checkpointer_->finish();
     }
 }
@@ -492,7 +576,7 @@ TrainResult ElasticRun::end(TrainResult result, const Steps& steps) {
         files_->finished(result, state_, checkpointer_->committed_step());
     }
     if (!others_go_on && result.code == ExitCode::done) {
-        wait_for_the_others();
+        wait_for_the_others(result);
     }
     return result;
 }

@@ -11,6 +11,7 @@
 
 #include <mastic/elastic/membership.hpp>
 #include <mastic/engine/elastic_state.hpp>
+#include <mastic/engine/pending_work.hpp>
 #include <mastic/engine/time_limit.hpp>
 #include <mastic/engine/train_stages.hpp>
 #include <mastic/report/metrics_backlog.hpp>
@@ -45,14 +46,21 @@ class ElasticRun : public TrainStages {
     void record(const report::MetricsRecord& record);
     void record_events();
     TrainResult end_after_leaving(Steps& steps);
-    void wait_for_the_others();
+    void agree_how_to_begin();
+    void wait_for_the_others(const TrainResult& result);
+    bool is_recorded_as_finished() const;
+    void finish_instead_of_the_leader(const TrainResult& result);
     void save_as_the_last_one();
+    void wait_to_lead(std::chrono::steady_clock::time_point until) const;
     void complain_of_not_leading(const Error& error);
     TrainResult end(TrainResult result, const Steps& steps);
 
     std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();  // for times in metrics
     int threads_ = 1;
-    bool after_a_loss_ = false;
+    PendingWork pending_;
+    bool evaluate_first_ = false;   // of this generation
+    std::vector<bool> late_ranks_;  // newcomers of this generation that lack its beginning; empty: none
+    bool unproven_ = false;         // that these have come to the same weights
     bool newcomer_ = true;  // until a group has found its weights equal
     StepCosts costs_;
     std::unique_ptr<ElasticState> shared_;

@@ -4,16 +4,29 @@
 #include <charconv>
 #include <chrono>
 #include <csignal>
+#include <string>
 #include <thread>
+#include <vector>
 
+#include <mastic/config/text.hpp>
 #include <mastic/core/error.hpp>
 
 namespace mastic::engine {
+namespace {
+
+const std::vector<std::string> fault_kinds = {"nan", "kill", "kill-evaluation", "kill-save", "crash", "stall", "flip"};
+
+}  // namespace
 
 FaultInjection::FaultInjection(std::string_view text, int rank) {
-    if (text.empty()) {
-        return;
+    while (!text.empty()) {
+        const std::size_t end = std::min(text.find(','), text.size());
+        add(text.substr(0, end), rank);
+        text.remove_prefix(std::min(end + 1, text.size()));
     }
+}
+
+void FaultInjection::add(std::string_view text, int rank) {
     const auto number = [&](std::size_t begin, std::size_t end) {
         std::int64_t value = -1;
         const auto result = std::from_chars(text.data() + begin, text.data() + end, value);
@@ -31,14 +44,22 @@ FaultInjection::FaultInjection(std::string_view text, int rank) {
     }
     const bool formed = at != text.npos && colon != text.npos && at < colon;
     const std::string_view kind = text.substr(0, at);
-    if (!formed || number(at + 1, colon) < 0 || number(colon + 1, text.size()) < 0 ||
-        (kind != "nan" && kind != "kill" && kind != "crash" && kind != "stall" && kind != "flip")) {
+    if (!formed || number(at + 1, colon) < 0 || number(colon + 1, text.size()) < 0 || std::ranges::find(fault_kinds, kind) == fault_kinds.end()) {
         throw Error(ExitCode::usage, "train.inject: '" + std::string(text) + "' is not a fault",
-                    "write KIND@STEP:RANK with KIND one of nan, kill, crash, stall, flip, or slow@MICROSECONDS[:RANK]");
+                    "write KIND@STEP:RANK with KIND one of " + config::join(fault_kinds, ", ") + ", or slow@MICROSECONDS[:RANK]; several with commas between them");
     }
     if (number(colon + 1, text.size()) == rank) {
-        kind_ = kind;
-        step_ = number(at + 1, colon);
+        faults_.push_back({std::string(kind), number(at + 1, colon)});
+    }
+}
+
+bool FaultInjection::matches(std::string_view kind, std::int64_t step) const {
+    return std::ranges::any_of(faults_, [&](const Fault& fault) { return fault.step == step && fault.kind == kind; });
+}
+
+void FaultInjection::kill_if(bool due) {
+    if (due) {
+        std::raise(SIGKILL);
     }
 }
 
@@ -47,9 +68,7 @@ void FaultInjection::compute(std::int64_t samples) const {
 }
 
 void FaultInjection::before_backward(std::int64_t step) const {
-    if (matches("kill", step)) {
-        std::raise(SIGKILL);
-    }
+    kill_if(matches("kill", step));
     if (matches("crash", step)) {
         std::raise(SIGSEGV);
     }

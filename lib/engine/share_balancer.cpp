@@ -6,7 +6,8 @@
 
 namespace mastic::engine {
 
-ShareBalancer::ShareBalancer(comm::Group& group, std::uint64_t global_batch, std::uint64_t depth, StepCosts& costs)
+ShareBalancer::ShareBalancer(comm::Group& group, std::uint64_t global_batch, std::uint64_t depth, StepCosts& costs,
+                             const std::vector<bool>& late_ranks)
     : group_(group),
       depth_(depth),
       costs_(costs),
@@ -15,6 +16,7 @@ ShareBalancer::ShareBalancer(comm::Group& group, std::uint64_t global_batch, std
     shares_ = data::next_shares(costs_of_all(), shares_);
     untold_ = shares_ != equal;
     schedule_ = std::make_shared<data::ShareSchedule>(shares_);
+    schedule_->leave_out_of_first_step(late_ranks);
 }
 
 data::PlanSource ShareBalancer::plans(data::DistributedSampler sampler) const {

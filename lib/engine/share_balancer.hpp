@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include <mastic/comm/group.hpp>
 #include <mastic/data/batch_shares.hpp>
@@ -21,7 +22,9 @@ class ShareBalancer {
     static constexpr std::uint64_t interval = 16;
 
     // A collective. `depth`: how far the loader plans ahead; `costs` outlives it. Shares are equal at first where nothing is known.
-    ShareBalancer(comm::Group& group, std::uint64_t global_batch, std::uint64_t depth, StepCosts& costs);
+    // `late_ranks` get no samples in the first step; empty: none.
+    ShareBalancer(comm::Group& group, std::uint64_t global_batch, std::uint64_t depth, StepCosts& costs,
+                  const std::vector<bool>& late_ranks = {});
 
     // The steps of this rank, for the loader.
     data::PlanSource plans(data::DistributedSampler sampler) const;

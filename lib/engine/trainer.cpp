@@ -8,6 +8,7 @@
 
 #include <mastic/core/agreed_error.hpp>
 #include <mastic/core/random.hpp>
+#include <mastic/data/share_schedule.hpp>
 #include <mastic/engine/autocast.hpp>
 #include <mastic/engine/batch_scaling.hpp>
 #include <mastic/engine/batch_tensors.hpp>
@@ -42,6 +43,16 @@ data::DistributedSampler sampler_at(const TrainOptions& options, std::uint64_t g
     return sampler;
 }
 
+data::PlanSource plans_without(const std::vector<bool>& late_ranks, const data::DistributedSampler& sampler, const comm::Group& group) {
+    if (late_ranks.empty()) {
+        return data::endless_plans(sampler, group.rank(), group.size());
+    }
+    const auto schedule = std::make_shared<data::ShareSchedule>(
+        data::equal_shares(sampler.global_batch(), static_cast<std::size_t>(group.size())));
+    schedule->leave_out_of_first_step(late_ranks);
+    return data::shared_plans(sampler, group.rank(), schedule);
+}
+
 // Gradients are the same on all ranks after the reduction, so every rank comes to the same answer. One pass over
 // memory: a NaN or an infinity anywhere makes the sum of squares one.
 bool all_finite(const std::vector<torch::Tensor>& flats) {
@@ -59,6 +70,7 @@ bool all_finite(const std::vector<torch::Tensor>& flats) {
 Trainer::Trainer(TrainerParts parts)
     : parts_(std::move(parts)),
       costs_(parts_.costs != nullptr ? *parts_.costs : own_costs_),
+      pending_(parts_.pending != nullptr ? *parts_.pending : own_pending_),
       global_batch_(scaled_batch(scaling_of(parts_), static_cast<std::uint64_t>(parts_.options.train.batch_size),
                                  static_cast<std::size_t>(parts_.group.size()))),
       rate_factor_(scaled_rate(scaling_of(parts_), static_cast<std::size_t>(parts_.group.size()))),
@@ -72,11 +84,10 @@ Trainer::Trainer(TrainerParts parts)
     data::LoaderOptions loader;
     loader.depth = static_cast<std::size_t>(options.data.prefetch);
     if (options.train.balance == "dlb") {
-        balancer_.emplace(parts_.group, sampler.global_batch(), loader.depth, costs_);
+        balancer_.emplace(parts_.group, sampler.global_batch(), loader.depth, costs_, parts_.late_ranks);
     }
     loader_ = std::make_unique<data::BatchLoader>(
-        parts_.train_data,
-        balancer_ ? balancer_->plans(sampler) : data::endless_plans(sampler, parts_.group.rank(), parts_.group.size()),
+        parts_.train_data, balancer_ ? balancer_->plans(sampler) : plans_without(parts_.late_ranks, sampler, parts_.group),
         augmentation_of(options, parts_.train_data->layout()), parts_.state.position, loader);
 }
 
@@ -93,10 +104,13 @@ std::uint64_t Trainer::planned_samples(const TrainOptions& options, std::uint64_
     return max_steps / per_epoch * dataset_size + max_steps % per_epoch * batch;
 }
 
+bool Trainer::epoch_ended() const {
+    return parts_.state.position.consumed == parts_.train_data->size();
+}
+
 bool Trainer::finished() const {
     const StepOptions& train = parts_.options.train;
-    const data::SamplerPosition& position = parts_.state.position;
-    const std::uint64_t done = position.epoch + (position.consumed == parts_.train_data->size() ? 1 : 0);
+    const std::uint64_t done = parts_.state.position.epoch + (epoch_ended() ? 1 : 0);
     return done >= static_cast<std::uint64_t>(train.epochs) ||
            (train.max_steps > 0 && parts_.state.step >= train.max_steps);
 }
@@ -106,7 +120,7 @@ TrainResult Trainer::run() {
     parts_.state.network->train();
     bool saved = true;
     try {
-        if (parts_.after_a_loss && finished()) {
+        if (parts_.evaluate_first) {
             saved = evaluate_and_save({});
         }
         while (!finished() && result_.code == ExitCode::done) {
@@ -183,12 +197,11 @@ StepAgreement Trainer::step() {
     }
     TrainState& state = parts_.state;
     step_samples_ = loaded->plan.global_count;
-    epoch_ended_ = loaded->plan.last_of_epoch;
     state.position = loaded->plan.after;
     state.samples += step_samples_;
     state.step += 1;
     if (parts_.membership != nullptr) {
-        parts_.membership->applied(reducer_.hold(), step_samples_, learning_rate_);
+        parts_.membership->applied(reducer_.hold(), step_samples_, learning_rate_, agreed.next_generation);
     }
     costs_.observe(loaded->batch.count, times_.data + times_.forward + times_.backward);
     result_.loss = agreed.loss;
@@ -253,7 +266,7 @@ void Trainer::start_agreement(double loss_sum, double weight) {
     facts.loss_sum = loss_sum;
     facts.non_finite = !std::isfinite(loss_sum);
     facts.stop = parts_.signals.stop_reason();
-    facts.checkpoint = parts_.signals.take_checkpoint_request();
+    pending_.save |= parts_.signals.take_checkpoint_request();
     facts.shard_finished = parts_.checkpointer->shard_finished();
     // Ranks of one job have one end, which rank 0 watches; members of an elastic run have ends of their own.
     if (parts_.stop_planner.must_stop(std::chrono::system_clock::now())) {
@@ -269,8 +282,9 @@ void Trainer::start_agreement(double loss_sum, double weight) {
     }
     if (parts_.membership != nullptr) {
         facts.next_generation = parts_.membership->next_generation();
-        facts.checkpoint |= parts_.membership->take_checkpoint_wish();
+        pending_.save |= parts_.membership->take_checkpoint_wish();
     }
+    facts.checkpoint |= pending_.save;
     control_.start(facts);
     buffers_.start(weight);
 }
@@ -328,26 +342,31 @@ bool Trainer::after_step(const StepAgreement& agreed) {
 bool Trainer::evaluate_and_save(const StepAgreement& agreed) {
     const TrainState& state = parts_.state;
     const StepOptions& train = parts_.options.train;
-    const auto epochs_done = static_cast<std::int64_t>(state.position.epoch + (epoch_ended_ ? 1 : 0));
-    const bool evaluation_due =
-        train.eval_every > 0 && (finished() || (epoch_ended_ && epochs_done % train.eval_every == 0));
-    const bool best = evaluation_due && parts_.evaluator != nullptr && evaluate();
+    const auto epochs_done = static_cast<std::int64_t>(state.position.epoch + (epoch_ended() ? 1 : 0));
+    const bool evaluation_due = parts_.evaluator != nullptr && train.eval_every > 0 &&
+                                (finished() || (epoch_ended() && epochs_done % train.eval_every == 0));
+    if (evaluation_due) {
+        pending_.evaluation = state.step;
+    }
+    const bool best = evaluation_due && evaluate();
     const std::int64_t every = parts_.options.checkpoint.every_steps;
-    save_due_ |= agreed.checkpoint || (every > 0 && state.step % every == 0);
+    pending_.save |= agreed.checkpoint || (every > 0 && state.step % every == 0);
     // An ordinary save waits for the one before it, so that training does not: it is made a few steps later then.
-    const bool save_now = best || (save_due_ && !parts_.checkpointer->in_flight());
+    const bool save_now = best || (pending_.save && !parts_.checkpointer->in_flight());
     if (save_now) {
         save(best);
     }
+    pending_.evaluation = -1;
     return save_now;
 }
 
 void Trainer::save(bool best) {
     const PhaseTimer timer = timed(times_.checkpoint_stall, "checkpoint stall");
     TrainState& state = parts_.state;
+    parts_.faults.before_save(state.step);
     parts_.checkpointer->save({static_cast<std::uint64_t>(state.step), state.samples, best},
                              state.view(parts_.arithmetic));
-    save_due_ = false;
+    pending_.save = false;
     record_event("checkpoint", best ? "best so far" : "");
 }
 
@@ -396,6 +415,7 @@ void Trainer::record_step(const StepAgreement& agreed) {
 bool Trainer::evaluate() {
     parts_.recorder.enter("evaluation");
     TrainState& state = parts_.state;
+    parts_.faults.before_evaluation(state.step);
     result_.evaluation = parts_.evaluator->run(*state.network);
     const Evaluation& evaluation = *result_.evaluation;
     if (parts_.metrics) {
@@ -420,7 +440,8 @@ bool Trainer::evaluate() {
         return false;
     }
     const bool higher = model::higher_is_better(name);
-    const bool better = !state.best || state.best->name != name ||
+    const bool again = state.best && state.best->name == name && state.best->step == state.step;  // a member was lost in it
+    const bool better = again || !state.best || state.best->name != name ||
                         (higher ? found->second > state.best->value : found->second < state.best->value);
     if (better) {
         state.best = report::BestMetric{name, found->second, state.step};

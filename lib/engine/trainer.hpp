@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <mastic/comm/group.hpp>
 #include <mastic/core/error.hpp>
@@ -21,6 +22,7 @@
 #include <mastic/engine/step_costs.hpp>
 #include <mastic/engine/step_times.hpp>
 #include <mastic/engine/front/train_options.hpp>
+#include <mastic/engine/pending_work.hpp>
 #include <mastic/engine/train_state.hpp>
 #include <mastic/gradient/buffer_average.hpp>
 #include <mastic/gradient/gradient_reducer.hpp>
@@ -44,7 +46,7 @@ class StepMembership {
     virtual void leave(job::StopReason reason) = 0;
     // The update of a step has been made from `gradients` of `samples` samples.
     virtual void applied(std::shared_ptr<const gradient::FlatGradients> gradients, std::uint64_t samples,
-                         double learning_rate) = 0;
+                         double learning_rate, std::int64_t agreed_generation) = 0;
     // After everything else in the step. True, on all ranks: they do no further step together.
     virtual bool ends_after(std::int64_t agreed_generation) = 0;
     // What a process that has come to lead the run now saves and shows with; none: it does not lead, or did so before.
@@ -77,8 +79,9 @@ struct TrainerParts {
     StepMembership* membership = nullptr;  // null: the ranks stay the same
     std::chrono::steady_clock::time_point started = std::chrono::steady_clock::now();  // for times in metrics
     StepCosts* costs = nullptr;  // of these ranks; null: nothing is known from before
-    // A member was lost, maybe while the last step was evaluated and saved: then that is due once more.
-    bool after_a_loss = false;
+    PendingWork* pending = nullptr;  // of these ranks; null: nothing is left from before
+    bool evaluate_first = false;     // on all ranks: the evaluation after the last step was broken off
+    std::vector<bool> late_ranks{};  // get no samples in the first step; empty: none
 };
 
 struct TrainResult {
@@ -102,6 +105,7 @@ class Trainer {
     static std::uint64_t planned_samples(const TrainOptions& options, std::uint64_t dataset_size);
 
   private:
+    bool epoch_ended() const;
     bool finished() const;
     void take_lead();
     PhaseTimer timed(Seconds& target, std::string_view phase);
@@ -118,8 +122,10 @@ class Trainer {
     bool evaluate();  // true if the result is the best so far
 
     StepCosts own_costs_;  // where parts_ brings none
+    PendingWork own_pending_;
     TrainerParts parts_;
     StepCosts& costs_;
+    PendingWork& pending_;
     const std::uint64_t global_batch_;
     const double rate_factor_;
     std::optional<ShareBalancer> balancer_;
@@ -130,8 +136,6 @@ class Trainer {
     StepTimes times_;
     TrainResult result_;
     double learning_rate_ = 0.0;
-    bool epoch_ended_ = false;
-    bool save_due_ = false;
     std::uint64_t step_samples_ = 0;  // of the last step, over all ranks
 };
 

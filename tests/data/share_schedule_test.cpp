@@ -22,6 +22,16 @@ TEST(ShareSchedule, AChangeCountsFromItsStepOn) {
     EXPECT_EQ(schedule.at(1000), (Shares{12, 4}));
 }
 
+TEST(ShareSchedule, WhoIsLateHasNothingToDoInTheFirstStep) {
+    ShareSchedule schedule({6, 5, 5});
+    schedule.leave_out_of_first_step({false, false, true});
+    EXPECT_EQ(schedule.at(0), (Shares{6, 5, 0}));
+    EXPECT_EQ(schedule.at(1), (Shares{6, 5, 5}));
+    ShareSchedule all({8, 8});
+    all.leave_out_of_first_step({});
+    EXPECT_EQ(all.at(0), (Shares{8, 8}));
+}
+
 TEST(ShareSchedule, EverySampleIsUsedOnceInTheOrderOfEqualShares) {
     const auto schedule = std::make_shared<ShareSchedule>(Shares{6, 5, 5});
     schedule->change(2, {13, 2, 1});

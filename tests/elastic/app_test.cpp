@@ -92,6 +92,22 @@ TEST_F(OwnApp, JoinsLeavesAndDeathsChangeNothingInTheResult) {
     EXPECT_NEAR(elastic.weight, fixed.weight, 1e-9);
 }
 
+// The others have evaluated the last step and wait for it.
+TEST_F(OwnApp, WhoLeadsMayFailBeforeItHasSavedTheEnd) {
+    constexpr long steps = 4000;
+    ChildProcess first = member(steps);
+    ASSERT_TRUE(says(first, "rank 0 of 1")) << first.output();
+    ChildProcess second = member(steps);
+    ASSERT_TRUE(says(first, "rank 0 of 2")) << first.output() << second.output();
+    const std::filesystem::path checkpoints = run / "checkpoints";
+    std::filesystem::remove_all(checkpoints);
+    dir.write("run/checkpoints", "in the way of the first one's checkpoint");
+    EXPECT_EQ(first.wait(), 5) << first.output();
+    std::filesystem::remove(checkpoints);
+    EXPECT_EQ(second.wait(), 0) << second.output();
+    EXPECT_EQ(saved_step(), steps);
+}
+
 TEST_F(OwnApp, AFixedRunGoesOnFromItsCheckpoint) {
     const Fitted once = result_in(ranks(1, 40));
     std::filesystem::remove_all(dir / "fixed");

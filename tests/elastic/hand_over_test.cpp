@@ -83,11 +83,15 @@ TEST(StepLogs, KeepWhatANewcomerNeedsAndTellItOfTheSwitch) {
     log.keep(6, blob_of(8, 6));
     EXPECT_EQ(log.answer({.what = What::step, .member = "new", .step = 4}, at_once).status, Status::gone);
     log.mark(with(2, "new"), 6);
+    const BulkAnswer soon = log.answer({.what = What::step, .member = "new", .step = 6}, at_once);
+    EXPECT_EQ(soon.status, Status::switched) << "the step itself follows while others do the next one";
+    EXPECT_EQ(soon.step, 6);
+    EXPECT_EQ(log.answer({.what = What::step, .member = "new", .step = 6, .known = 2}, at_once).status, Status::data);
     log.keep(7, blob_of(8, 7));
-    EXPECT_EQ(log.answer({.what = What::step, .member = "new", .step = 6}, at_once).status, Status::data);
     const BulkAnswer switched = log.answer({.what = What::step, .member = "new", .step = 7}, at_once);
     EXPECT_EQ(switched.status, Status::switched);
     EXPECT_EQ(switched.generation, 2u);
+    EXPECT_EQ(switched.step, 6);
     EXPECT_EQ(log.answer({.what = What::step, .member = "new", .step = 7, .known = 2}, at_once).status, Status::data)
         << "its first step broke, and the others had applied it";
     // To another one it is a step like any other.

@@ -17,6 +17,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <mastic/comm/tcp/host_addresses.hpp>
 #include <mastic/core/descriptor.hpp>
 #include <mastic/core/random.hpp>
 #include <mastic/elastic/generation_store.hpp>
@@ -48,6 +49,17 @@ class ElasticRun : public testing::Test {
             return std::ranges::all_of(workers,
                                        [&](const WorkerProcess* one) { return members_of(*one) == members; });
         });
+    }
+    // Its path and the member's id; "" if there is none.
+    std::pair<std::string, std::string> control_socket_of(const WorkerProcess& worker) const {
+        for (const auto& entry : std::filesystem::directory_iterator(directory())) {
+            const std::string name = entry.path().filename().string();
+            const std::string id = name.substr(name.rfind('-') + 1);
+            if (name.starts_with("control-") && worker.recorded(id)) {
+                return {entry.path().string(), id};
+            }
+        }
+        return {};
     }
     void expect_further_steps(const WorkerProcess& worker) {
         const std::int64_t before = worker.last_step();
@@ -197,15 +209,7 @@ TEST_F(ElasticRun, TheControlSocketOfAnyMemberTakesCommands) {
     ASSERT_TRUE(eventually([&] { return works(first); }));
     WorkerProcess second = start();
     ASSERT_TRUE(have_members({&first, &second}, 2)) << second.errors();
-    std::string socket;
-    std::string id;
-    for (const auto& entry : std::filesystem::directory_iterator(directory())) {
-        const std::string name = entry.path().filename().string();
-        if (name.starts_with("control-") && second.recorded(name.substr(name.rfind('-') + 1))) {
-            socket = entry.path().string();
-            id = name.substr(name.rfind('-') + 1);
-        }
-    }
+    const auto [socket, id] = control_socket_of(second);
     ASSERT_FALSE(socket.empty());
     EXPECT_THAT(ask(socket, "status"), HasSubstr(id));
     EXPECT_THAT(ask(socket, "drain nobody"), HasSubstr("error"));
@@ -215,6 +219,21 @@ TEST_F(ElasticRun, TheControlSocketOfAnyMemberTakesCommands) {
     EXPECT_EQ(second.wait_for_end(10s), 0) << second.record();
     ASSERT_TRUE(have_members({&first}, 1));
     EXPECT_FALSE(first.recorded("lost")) << first.record();
+}
+
+TEST_F(ElasticRun, AHostIsDrainedOfAllItsMembers) {
+    WorkerProcess first = start();
+    ASSERT_TRUE(eventually([&] { return works(first); }));
+    WorkerProcess second = start();
+    ASSERT_TRUE(have_members({&first, &second}, 2)) << second.errors();
+    const auto [socket, id] = control_socket_of(first);
+    ASSERT_FALSE(socket.empty());
+    const std::string answer = ask(socket, "drain " + comm::find_host_addresses().name);
+    EXPECT_THAT(answer, HasSubstr(id));
+    EXPECT_THAT(answer, HasSubstr(control_socket_of(second).second));
+    EXPECT_EQ(first.wait_for_end(10s), 0) << first.record();
+    EXPECT_EQ(second.wait_for_end(10s), 0) << second.record();
+    EXPECT_FALSE(first.recorded("lost") || second.recorded("lost")) << first.record();
 }
 
 TEST_F(ElasticRun, AfterACutOfTheNetworkTheLargerPartGoesOn) {

@@ -104,7 +104,7 @@ int work(const WorkerOptions& options) {
         state.sums.add(total);
         std::vector<std::byte> reduced(sizeof total);
         std::memcpy(reduced.data(), &total, sizeof total);
-        run.keep(step, elastic::Blob::of(std::move(reduced)));
+        run.keep(step, elastic::Blob::of(std::move(reduced)), pending);
         record.write_line("step " + std::to_string(step) + " " + std::to_string(state.sums.hash) + " " +
                           std::to_string(run.generation().id) + " " + std::to_string(group->size()) + " " +
                           std::to_string(std::chrono::duration_cast<std::chrono::microseconds>(

@@ -56,8 +56,9 @@ StepWord AppRun::step() {
     std::array words = {mine.generation, mine.stop, mine.checkpoint};
     context_.group_->allreduce(comm::view_of(std::span(words)), comm::ReduceOp::max);
     context_.steps_ += 1;
-    applied();
-    return {words[0], words[1], words[2]};
+    const StepWord agreed{words[0], words[1], words[2]};
+    applied(agreed);
+    return agreed;
 }
 
 StepWord AppRun::own_word() {
@@ -72,6 +73,13 @@ void AppRun::save(bool last) {
         if (last) {
             saver_->finish();
         }
+    }
+}
+
+void AppRun::save_if_missing() {
+    saver_->finish();
+    if (!saver_->has(context_.steps_)) {
+        save(true);
     }
 }
 

@@ -47,14 +47,15 @@ class AppRun {
     void lead() { saver_.emplace(options_, host_); }
     bool leads() const { return saver_.has_value(); }
     void stop_leading() { saver_.reset(); }
-    void save(bool last);  // nothing where it does not lead
+    void save(bool last);      // nothing where it does not lead
+    void save_if_missing();    // by the one that leads; until it is durable
     void resume();
 
     // Until the app has finished (done), a stop was agreed on (requeue), both saved, or after_step() says so (its code).
     ExitCode take_steps();
     virtual StepWord own_word();
     virtual void begin_step() {}
-    virtual void applied() {}  // the step counts
+    virtual void applied(const StepWord&) {}  // the step counts
     // The boundary to the next step, if there is one.
     virtual std::optional<ExitCode> after_step(const StepWord&) { return std::nullopt; }
 

@@ -137,9 +137,9 @@ StepWord MemberRun::own_word() {
     return word;
 }
 
-void MemberRun::applied() {
+void MemberRun::applied(const StepWord& agreed) {
     last_good_ = state().copy();
-    membership_->keep(steps(), elastic::Blob::of(take_recording()));
+    membership_->keep(steps(), elastic::Blob::of(take_recording()), agreed.generation);
 }
 
 std::optional<ExitCode> MemberRun::after_step(const StepWord& agreed) {
@@ -182,15 +182,16 @@ void MemberRun::save_as_the_last_one() {
             std::this_thread::sleep_for(std::chrono::milliseconds(50));
         }
     }
-    save(true);
+    save_if_missing();
 }
 
-// Nobody goes while another one may still need it for the evaluation.
+// Nobody goes while another one may still need it for the evaluation, or before the one that leads has saved: that one may die.
 void MemberRun::say_farewell() {
     try {
         group_->barrier();
     } catch (const Error& error) {
         spdlog::debug("at the end: {}", error.what());
+        save_as_the_last_one();
     }
 }
 

@@ -25,7 +25,7 @@ class MemberRun : public AppRun, private elastic::ReplicatedState {
 
     StepWord own_word() override;
     void begin_step() override { record_step(); }
-    void applied() override;
+    void applied(const StepWord& agreed) override;
     std::optional<ExitCode> after_step(const StepWord& agreed) override;
 
     void enter();

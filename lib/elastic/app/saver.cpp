@@ -47,6 +47,11 @@ std::optional<std::int64_t> Saver::restore(KeptState& state) const {
     return static_cast<std::int64_t>(newest->manifest.step);
 }
 
+bool Saver::has(std::int64_t step) const {
+    const auto newest = store_.newest_valid();
+    return newest && newest->manifest.step == static_cast<std::uint64_t>(step);
+}
+
 bool Saver::due() const {
     return every_.count() > 0 && std::chrono::steady_clock::now() - last_ >= every_;
 }

@@ -22,6 +22,7 @@ class Saver {
     // The newest checkpoint, if there is one: returns its step. Throws Error(checkpoint).
     std::optional<std::int64_t> restore(KeptState& state) const;
 
+    bool has(std::int64_t step) const;  // a valid checkpoint of it
     bool due() const;
     // Copies the state and writes it in the background, once the save before is done. Throws what that one met: Error(io).
     void save(const KeptState& state, std::int64_t step);

@@ -133,7 +133,7 @@ void declare_train(Schema& schema, StepOptions& train) {
         .at_least(0.0)
         .on_resume(OnResume::fork);
     schema.option("train.eval_every", train.eval_every, "epochs between evaluations; 0: never").at_least(0);
-    schema.option("train.inject", train.inject, "for tests: nan, kill, crash, stall or flip@STEP:RANK; slow@MICROSECONDS[:RANK]: each sample takes so long more")
+    schema.option("train.inject", train.inject, "for tests: nan, kill, kill-evaluation, kill-save, crash, stall or flip@STEP:RANK; slow@MICROSECONDS[:RANK]: each sample takes so long more")
         .advanced();
 }
 

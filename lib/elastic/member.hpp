@@ -71,6 +71,7 @@ class Member {
 
     const Generation& generation() const { return current_; }
     const std::optional<Generation>& pending() const { return pending_; }
+    bool has_begun() const { return has_begun_; }
     bool has_ended() const { return state_ == State::ended; }
 
   private:

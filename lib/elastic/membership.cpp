@@ -4,9 +4,9 @@
 #include <atomic>
 #include <chrono>
 #include <cstdio>
-#include <future>
 #include <mutex>
 #include <optional>
+#include <thread>
 #include <utility>
 
 #include <spdlog/spdlog.h>
@@ -18,6 +18,7 @@
 #include <mastic/elastic/bulk_server.hpp>
 #include <mastic/elastic/control_plane.hpp>
 #include <mastic/elastic/generation_store.hpp>
+#include <mastic/elastic/pursuit.hpp>
 #include <mastic/elastic/secret.hpp>
 #include <mastic/elastic/step_log.hpp>
 
@@ -181,7 +182,7 @@ struct Membership::Impl {
         };
         try {
             BulkClient source(plane->address_of(*now.source), secret, is_over);
-            const bool joined = fetch_state(source, is_over) && follow(source, *now.source, is_over);
+            const bool joined = fetch_state(source, is_over) && follow(*now.source, is_over);
             throw_if_unneeded(plane->state());
             return joined;
         } catch (const Error& error) {
@@ -226,90 +227,89 @@ struct Membership::Impl {
         return true;
     }
 
-    bool follow(BulkClient& source, const MemberRecord& source_member, const TimedSocket::Interrupted& is_over) {
-        bool ready = false;
-        for (;;) {
-            const BulkRequest request{
-                .what = BulkRequest::What::step, .member = self.id, .step = applied + 1};
-            Fetched fetched = source.fetch(request);
+    // Ready when at most one step is missing.
+    bool follow(const MemberRecord& source, const TimedSocket::Interrupted& is_over) {
+        has_entered = false;
+        auto pursuit = std::make_unique<Pursuit>(PursuitSource{plane->address_of(source), secret, self.id}, applied + 1,
+                                                 [this, is_over] { return !has_entered && is_over(); });
+        constexpr Seconds attention{0.05};
+        for (bool ready = false;;) {
+            if (auto step = pursuit->next_step(attention)) {
+                take(*step);
+            }
             if (is_over()) {
                 return false;
             }
-            switch (fetched.status) {
-                case BulkAnswer::Status::data:
-                    take(fetched);
-                    break;
-                case BulkAnswer::Status::later:
-                    break;
-                case BulkAnswer::Status::switched:
-                    store.declare_alive();
-                    return enter(source, source_member, fetched.generation, fetched.step);
-                case BulkAnswer::Status::gone:
-                    throw Error(ExitCode::collective, "a step that this one needs is not kept any more");
-            }
-            if (!ready && fetched.newest - applied <= 1) {
+            const auto newest = pursuit->newest();
+            if (!ready && newest && *newest - applied <= 1) {
                 ready = true;
                 plane->call([&](Member& member, Coordinator&, Seconds time) {
                     member.ready(applied, spare->address().port(), options.offer ? options.offer() : "", time);
                 });
             }
+            if (const GenerationId committed = plane->state().pending) {
+                pursuit->listen_for(committed);
+            }
+            if (const auto boundary = pursuit->boundary()) {
+                return enter(std::move(pursuit), source, *boundary, is_over);
+            }
         }
+    }
+
+    // A member of the generation that begins there, with or without the last steps before. False: that has broken already.
+    bool enter(std::unique_ptr<Pursuit> pursuit, const MemberRecord& source, const Pursuit::Boundary& boundary,
+               const TimedSocket::Interrupted& is_over) {
+        store.declare_alive();
+        const auto table = store.read(boundary.generation);
+        late_until = boundary.after;
+        late_steps = std::move(pursuit);
+        if (!options.enter_behind || !table || !table->lists(source.id)) {
+            take_late_steps();
+        }
+        bool takes_part = false;
+        if (!is_over()) {
+            has_entered = true;
+            const bool changed = adopt(boundary.generation, boundary.after) == Boundary::changed;
+            plane->call([&](Member& member, Coordinator&, Seconds) { takes_part = changed && member.has_begun(); });
+        }
+        if (!takes_part) {
+            late_steps.reset();
+        }
+        return takes_part;
+    }
+
+    // False: not all within `bound`. Throws Error(collective).
+    bool take_late_steps(std::optional<Seconds> bound = std::nullopt) {
+        constexpr Seconds attention{0.5};
+        const Seconds begin = monotonic();
+        if (late_steps) {
+            late_steps->fetch_the_last();
+        }
+        while (late_steps && applied < late_until) {
+            if (auto step = late_steps->next_step(attention)) {
+                take(*step);
+            } else if (bound && monotonic() - begin > *bound) {
+                return false;
+            }
+        }
+        late_steps.reset();
+        return true;
+    }
+
+    // One that is further behind than a step is not taken along; its source may be there still.
+    void take_late_steps_before_a_regroup() {
+        try {
+            take_late_steps(options.timing.timeout);
+        } catch (const Error& error) {
+            spdlog::debug("the last steps: {}", error.what());
+        }
+        late_steps.reset();
     }
 
     void take(Fetched& fetched) {
         state.apply(fetched.step, fetched.bytes);
         applied = fetched.step;
         log.keep(applied, Blob::of(std::move(fetched.bytes)));
-    }
-
-    // A member of `next`, which begins after `step`; that one may be missing still.
-    bool enter(BulkClient& source, const MemberRecord& source_member, GenerationId next, Step step) {
-        const auto table = store.read(next);
-        const bool behind = applied < step && options.enter_behind && table && table->lists(source_member.id);
-        if (applied < step && !behind) {
-            Fetched missing = fetch_step(source, step, next);
-            take(missing);
-        }
-        if (adopt(next, step) != Boundary::changed) {
-            return false;
-        }
-        if (behind) {
-            const auto is_over = [this, next] {
-                const PlaneState now = plane->state();
-                return late_step_is_useless || now.ended || now.abandoned >= next;
-            };
-            late_step_is_useless = false;
-            late_step = std::async(std::launch::async, [this, step, next, is_over, address = plane->address_of(source_member)] {
-                BulkClient late_source(address, secret, is_over);
-                return fetch_step(late_source, step, next);
-            });
-        }
-        return true;
-    }
-
-    // Throws Error(collective).
-    Fetched fetch_step(BulkClient& source, Step step, GenerationId known) {
-        const BulkRequest request{.what = BulkRequest::What::step, .member = self.id, .step = step, .known = known};
-        Fetched fetched = source.fetch(request);
-        while (fetched.status == BulkAnswer::Status::later) {
-            fetched = source.fetch(request);
-        }
-        if (fetched.status != BulkAnswer::Status::data) {
-            throw Error(ExitCode::collective, "step " + std::to_string(step) + " is not kept any more");
-        }
-        return fetched;
-    }
-
-    void take_late_step() {
-        if (late_step.valid()) {
-            Fetched fetched = late_step.get();
-            take(fetched);
-        }
-    }
-
-    void forget_late_step() {
-        late_step_is_useless = true;
-        late_step = {};  // waits for its thread
     }
 
     bool join_by_regroup() {
@@ -379,8 +379,8 @@ struct Membership::Impl {
 
     void regroup(Step last_applied) {
         const Seconds begin = monotonic();
-        forget_late_step();
-        applied = last_applied;
+        take_late_steps_before_a_regroup();
+        applied = std::max(applied, last_applied);
         note("lost", Seconds(0), plane->state().abandoned_why);
         for (int attempt = 0; !try_to_regroup(applied); ++attempt) {
             constexpr int most_attempts = 32;
@@ -529,8 +529,8 @@ struct Membership::Impl {
     Generation generation;
     bool is_last = false;
     Step applied = 0;
-    std::atomic<bool> late_step_is_useless{false};
-    std::future<Fetched> late_step;  // of a newcomer that has entered behind
+    std::atomic<bool> has_entered{false};  // a newcomer that is a member now
+    Step late_until = 0;
     std::optional<comm::ListeningSocket> spare;  // for the next generation's group
     std::mutex group_mutex;
     std::weak_ptr<comm::TcpGroup> group;
@@ -538,7 +538,8 @@ struct Membership::Impl {
     std::shared_ptr<comm::LossRecord> losses;
     std::mutex events_mutex;
     std::vector<Event> events;
-    std::unique_ptr<ControlPlane> plane;  // last: its thread uses what is above
+    std::unique_ptr<ControlPlane> plane;  // its thread uses what is above
+    std::unique_ptr<Pursuit> late_steps;  // those up to late_until that are on their way; its threads use the plane
 };
 
 Membership::Membership(MembershipOptions options, ReplicatedState& state)
@@ -572,11 +573,15 @@ std::int64_t Membership::pending() const {
 }
 
 bool Membership::is_behind() const {
-    return impl_->late_step.valid();
+    return impl_->late_steps != nullptr && impl_->applied < impl_->late_until;
 }
 
 void Membership::catch_up() {
-    impl_->take_late_step();
+    if (is_behind()) {
+        // What the group has exchanged just now may still be on its way to others: a step that fills the link would come before it.
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+    impl_->take_late_steps();
 }
 
 void Membership::keep(Step step, Blob reduced, std::int64_t agreed_pending) {

@@ -122,6 +122,12 @@ BulkAnswer StepLog::find(const BulkRequest& request) {
         wanting_.insert(request.member);
         return {.status = Status::later};
     }
+    if (request.what == BulkRequest::What::boundary) {
+        const auto begins = std::ranges::find(boundaries_, request.known, [](const auto& entry) { return entry.second.id; });
+        return begins != boundaries_.end() && begins->second.lists(request.member)
+                   ? BulkAnswer{.status = Status::switched, .step = begins->first, .generation = request.known}
+                   : BulkAnswer{.status = Status::later};
+    }
     // A newcomer hears of the switch before it gets the last step, if it asks in time. One that knows of it has missed a step.
     for (const Step last : {request.step, request.step - 1}) {
         const auto boundary = boundaries_.find(last);

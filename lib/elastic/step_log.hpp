@@ -21,19 +21,19 @@
 namespace mastic::elastic {
 
 struct BulkRequest {
-    enum class What { snapshot, step };
+    enum class What { snapshot, step, boundary };
     What what = What::snapshot;
     std::string member = {};   // who asks
     Step step = -1;            // of the snapshot: -1: a new one
     std::uint64_t offset = 0;  // where to begin, of an interrupted transfer
-    GenerationId known = 0;    // the newest generation that it is part of
+    GenerationId known = 0;    // the newest generation that it is part of; boundary: the one whose beginning is asked for
 };
 
 struct BulkAnswer {
     enum class Status {
         data,      // `blob`, of `step`
-        switched,  // `generation`, which lists the one that asks and which it does not know, begins after `step`: the one that was
-                   // asked for, or the one before
+        switched,  // `generation`, which lists the one that asks, begins after `step`; where a step was asked for, that is this one
+                   // or the one before, and the generation one that it does not know
         later,     // not yet: ask again
         gone,      // not kept (any more): begin anew
     };

@@ -48,6 +48,7 @@ const std::string& most_frequent(const std::vector<std::string>& words) {
 class CountedSteps : public StepMembership {
   public:
     explicit CountedSteps(int count) : left_(count) {}
+    void begin() override {}
     std::int64_t next_generation() override { return 0; }
     bool take_checkpoint_wish() override { return false; }
     void leave(job::StopReason) override {}
@@ -92,6 +93,7 @@ std::string differences(const config::Schema& schema, const std::filesystem::pat
 class ElasticRun::Steps : public StepMembership {
   public:
     explicit Steps(ElasticRun& run) : run_(run) {}
+    void begin() override { run_.membership_->catch_up(); }
 
     std::int64_t next_generation() override { return run_.membership_->pending(); }
     bool take_checkpoint_wish() override { return run_.membership_->take_checkpoint_wish(); }
@@ -368,7 +370,6 @@ void ElasticRun::begin_generation() {
         files_->members(hosts);
     }
     arithmetic_.world_size = group_->size();
-    membership_->catch_up();  // while the others do their first step
     spdlog::info("generation {}: rank {} of {}, at step {}: {}", membership_->generation().id, group_->rank(), group_->size(),
                  state_.step, membership_->generation().reason);
     record_events();

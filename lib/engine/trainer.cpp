@@ -78,14 +78,17 @@ Trainer::Trainer(TrainerParts parts)
                parts_.trace),
       buffers_(parts_.state.network->buffers(), parts_.group),
       control_(parts_.group) {
+    if (parts_.options.train.balance == "dlb") {
+        balancer_.emplace(parts_.group, global_batch_, static_cast<std::uint64_t>(parts_.options.data.prefetch), costs_, parts_.late_ranks);
+    }
+}
+
+void Trainer::start_loader() {
     const TrainOptions& options = parts_.options;
     const data::DistributedSampler sampler =
         sampler_at(options, global_batch_, parts_.train_data->size(), parts_.state.position);
     data::LoaderOptions loader;
     loader.depth = static_cast<std::size_t>(options.data.prefetch);
-    if (options.train.balance == "dlb") {
-        balancer_.emplace(parts_.group, sampler.global_batch(), loader.depth, costs_, parts_.late_ranks);
-    }
     loader_ = std::make_unique<data::BatchLoader>(
         parts_.train_data, balancer_ ? balancer_->plans(sampler) : plans_without(parts_.late_ranks, sampler, parts_.group),
         augmentation_of(options, parts_.train_data->layout()), parts_.state.position, loader);
@@ -116,6 +119,10 @@ bool Trainer::finished() const {
 }
 
 TrainResult Trainer::run() {
+    if (parts_.membership != nullptr) {
+        parts_.membership->begin();
+    }
+    start_loader();
     parts_.checkpointer->reserve(parts_.state.view(parts_.arithmetic));
     parts_.state.network->train();
     bool saved = true;

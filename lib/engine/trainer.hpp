@@ -38,6 +38,8 @@ namespace mastic::engine {
 class StepMembership {
   public:
     virtual ~StepMembership() = default;
+    // Once, when the ranks have agreed on all that they do together: a newcomer may have to wait for the state. Throws as a step.
+    virtual void begin() = 0;
     // Rank 0's part of the control word: the generation that waits to take effect.
     virtual std::int64_t next_generation() = 0;
     // True once, at rank 0, after somebody has asked for a checkpoint.
@@ -105,6 +107,7 @@ class Trainer {
     static std::uint64_t planned_samples(const TrainOptions& options, std::uint64_t dataset_size);
 
   private:
+    void start_loader();
     bool epoch_ended() const;
     bool finished() const;
     void take_lead();

@@ -13,6 +13,7 @@
 #include <mastic/elastic/bulk_client.hpp>
 #include <mastic/elastic/bulk_server.hpp>
 #include <mastic/elastic/control_link.hpp>
+#include <mastic/elastic/pursuit.hpp>
 #include <mastic/elastic/step_log.hpp>
 #include <mastic/elastic/token_bucket.hpp>
 
@@ -83,11 +84,16 @@ TEST(StepLogs, KeepWhatANewcomerNeedsAndTellItOfTheSwitch) {
     log.keep(6, blob_of(8, 6));
     EXPECT_EQ(log.answer({.what = What::step, .member = "new", .step = 4}, at_once).status, Status::gone);
     log.mark(with(2, "new"), 6);
+    const BulkAnswer boundary = log.answer({.what = What::boundary, .member = "new", .known = 2}, at_once);
+    EXPECT_EQ(boundary.status, Status::switched);
+    EXPECT_EQ(boundary.step, 6);
+    EXPECT_EQ(log.answer({.what = What::boundary, .member = "new", .known = 3}, at_once).status, Status::later);
+    EXPECT_EQ(log.answer({.what = What::boundary, .member = "x", .known = 2}, at_once).status, Status::later);
+    log.keep(7, blob_of(8, 7));
     const BulkAnswer soon = log.answer({.what = What::step, .member = "new", .step = 6}, at_once);
-    EXPECT_EQ(soon.status, Status::switched) << "the step itself follows while others do the next one";
+    EXPECT_EQ(soon.status, Status::switched) << "it is to join the others before it gets the step";
     EXPECT_EQ(soon.step, 6);
     EXPECT_EQ(log.answer({.what = What::step, .member = "new", .step = 6, .known = 2}, at_once).status, Status::data);
-    log.keep(7, blob_of(8, 7));
     const BulkAnswer switched = log.answer({.what = What::step, .member = "new", .step = 7}, at_once);
     EXPECT_EQ(switched.status, Status::switched);
     EXPECT_EQ(switched.generation, 2u);
@@ -186,6 +192,44 @@ TEST(BulkTransfers, BringEveryByte) {
     }
     EXPECT_EQ(client.fetch({.what = What::step, .member = "a", .step = 3}).status, Status::gone);
     EXPECT_EQ(client.fetch({.what = What::step, .member = "a", .step = 5}).status, Status::later);
+}
+
+// Of the switch it hears while a step is still on its way, or not even asked for.
+TEST(Pursuits, BringStepsInOrderAndWordOfTheSwitch) {
+    Server server;
+    server.log.answer({.what = What::snapshot, .member = "new"}, at_once);
+    server.log.offer_snapshot(1, blob_of(8, 1));
+    for (Step step = 2; step <= 7; ++step) {
+        server.log.keep(step, blob_of(8, static_cast<int>(step)));
+    }
+    Pursuit pursuit({server.socket.address(), server.secret, "new"}, 2, {});
+    pursuit.listen_for(5);
+    server.log.mark(with(5, "new"), 7);
+    constexpr Seconds soon{10};
+    while (!pursuit.boundary()) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));  // two steps have come at most
+    }
+    EXPECT_EQ(pursuit.boundary()->generation, 5u);
+    EXPECT_EQ(pursuit.boundary()->after, 7);
+    for (Step step = 2; step < 7;) {
+        const auto next = pursuit.next_step(soon);
+        if (next) {  // else: word of the boundary, once
+            EXPECT_EQ(next->step, step++);
+        }
+    }
+    EXPECT_EQ(pursuit.newest(), 7);
+    EXPECT_FALSE(pursuit.next_step(Seconds(0.05)).has_value());
+    pursuit.fetch_the_last();
+    const auto last = pursuit.next_step(soon);
+    ASSERT_TRUE(last.has_value());
+    EXPECT_EQ(last->step, 7);
+}
+
+TEST(Pursuits, EndWhereAStepIsNotKept) {
+    Server server;
+    server.log.keep(4, blob_of(8, 4));
+    Pursuit pursuit({server.socket.address(), server.secret, "a"}, 3, {});
+    EXPECT_THROW(pursuit.next_step(Seconds(10)), Error);
 }
 
 TEST(BulkTransfers, NeedTheSecretOnBothSides) {

@@ -354,6 +354,7 @@ void run_histories(int part, int usual, const HostNetwork* hosts) {
     for (int seed = first; seed < first + histories && !testing::Test::HasFailure(); ++seed) {
         SCOPED_TRACE("history " + std::to_string(seed));
         ::setenv("WORKER_TIMEOUT", "1", 1);
+        seed % 2 == 0 ? ::setenv("WORKER_BEHIND", "yes", 1) : ::unsetenv("WORKER_BEHIND");
         RandomHistory history(seed, hosts);
         ASSERT_TRUE(eventually([&] { return history.founder().last_step() > 0; })) << history.founder().errors();
         for (int event = 0; event < 8; ++event) {

@@ -68,6 +68,7 @@ int work(const WorkerOptions& options) {
                                           .fingerprint = "sums",
                                           .join = Seconds(30),
                                           .rate = Bytes{options.rate_kb << 10}};
+    membership.enter_behind = std::getenv("WORKER_BEHIND") != nullptr;
     if (const char* timeout = std::getenv("WORKER_TIMEOUT")) {
         membership.timing.timeout = Seconds(std::atof(timeout));
         membership.timing.heartbeat = membership.timing.timeout / 3;
@@ -80,11 +81,13 @@ int work(const WorkerOptions& options) {
         if (asked_to_go != 0 && !std::exchange(leaving, true)) {
             run.leave();
         }
-        const std::int64_t step = state.sums.step + 1;
-        std::this_thread::sleep_for(std::chrono::milliseconds(options.step_ms));
-        std::int64_t total = share_of(step, group->rank(), group->size());
-        std::int64_t pending = run.pending();
+        std::int64_t step = 0, total = 0, pending = 0;
         try {
+            run.catch_up();
+            step = state.sums.step + 1;
+            std::this_thread::sleep_for(std::chrono::milliseconds(options.step_ms));
+            total = share_of(step, group->rank(), group->size());
+            pending = run.pending();
             const comm::Request sum =
                 group->start_allreduce(comm::view_of(std::span(&total, 1)), comm::ReduceOp::sum);
             group->allreduce(comm::view_of(std::span(&pending, 1)), comm::ReduceOp::max);

@@ -87,10 +87,10 @@ class SpawnActions {
     posix_spawnattr_t attributes_;
 };
 
-// Appends what can be read now; closes the pipe at its end.
-void drain(Descriptor& pipe, std::string& text) {
+// Appends what can be read now, until there is more than `most`; closes the pipe at its end.
+void drain(Descriptor& pipe, std::string& text, Bytes most) {
     std::array<char, 65536> buffer;
-    while (pipe.valid()) {
+    while (pipe.valid() && text.size() <= most.count) {
         const ssize_t count = read(pipe.get(), buffer.data(), buffer.size());
         if (count > 0) {
             text.append(buffer.data(), static_cast<std::size_t>(count));
@@ -123,6 +123,10 @@ void kill_group(pid_t group) {
     }
 }
 
+bool is_longer_than(Bytes most, const CommandResult& result) {
+    return std::max(result.output.size(), result.error.size()) > most.count;
+}
+
 // Waits until something can be read, the time is right to look at the process again, or `remaining` is over.
 void wait_for_output(const Descriptor& output, const Descriptor& error, Clock::duration remaining) {
     std::array<pollfd, 2> pipes{{{output.get(), POLLIN, 0}, {error.get(), POLLIN, 0}}};
@@ -133,7 +137,7 @@ void wait_for_output(const Descriptor& output, const Descriptor& error, Clock::d
     poll(pipes.data(), pipes.size(), static_cast<int>(wait.count()));
 }
 
-CommandResult wait_for_end(pid_t child, Descriptor& output, Descriptor& error, Seconds timeout) {
+CommandResult wait_for_end(pid_t child, Descriptor& output, Descriptor& error, Seconds timeout, Bytes most) {
     // Half of the longest span, so that the sum with the clock's time cannot overflow.
     const auto limit = std::chrono::duration_cast<Clock::duration>(std::min(timeout, longest_span / 2));
     const auto deadline = Clock::now() + limit;
@@ -145,10 +149,14 @@ CommandResult wait_for_end(pid_t child, Descriptor& output, Descriptor& error, S
         if (late) {
             kill_group(child);
         }
-        drain(output, result.output);
-        drain(error, result.error);
-        if (ended || late) {
-            result.exit_code = late ? 124 : *ended;
+        drain(output, result.output, most);
+        drain(error, result.error, most);
+        const bool too_much = is_longer_than(most, result);
+        if (too_much && !ended && !late) {
+            kill_group(child);
+        }
+        if (ended || late || too_much) {
+            result.exit_code = late ? 124 : too_much ? 128 + SIGKILL : *ended;
             return result;
         }
     }
@@ -157,6 +165,10 @@ CommandResult wait_for_end(pid_t child, Descriptor& output, Descriptor& error, S
 }  // namespace
 
 CommandResult run_command(const std::vector<std::string>& argv, Seconds timeout) {
+    return run_command_within(argv, timeout, longest_output);
+}
+
+CommandResult run_command_within(const std::vector<std::string>& argv, Seconds timeout, Bytes most) {
     if (argv.empty()) {
         throw Error(ExitCode::usage, "an empty command cannot be run");
     }
@@ -173,7 +185,11 @@ CommandResult run_command(const std::vector<std::string>& argv, Seconds timeout)
     }
     output.write_end.close();
     error.write_end.close();
-    return wait_for_end(child, output.read_end, error.read_end, timeout);
+    CommandResult result = wait_for_end(child, output.read_end, error.read_end, timeout, most);
+    if (is_longer_than(most, result)) {
+        result.error.insert(0, argv[0] + " printed more than " + human(most) + " and was killed\n");
+    }
+    return result;
 }
 
 }  // namespace mastic

@@ -88,6 +88,11 @@ ClusterView ask_slurm(const CommandRunner& run, TimePoint now, Seconds patience)
     return view;
 }
 
+std::vector<ClusterNode> ask_slurm_nodes(const CommandRunner& run, Seconds patience) {
+    OddRows odd("sinfo", false);
+    return parse_nodes(answer_to(view_commands().nodes, run, patience), odd);
+}
+
 SlurmPoller::SlurmPoller(CommandRunner run, const PollerSettings& settings, PollerClocks clocks)
     : run_(std::move(run)), settings_(settings), clocks_(std::move(clocks)) {}
 

@@ -11,6 +11,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <mastic/core/command.hpp>
 #include <mastic/schedule/slurm_view.hpp>
@@ -34,6 +35,9 @@ void warn_of(const ClusterView& view);
 
 // One round. Throws Error(environment) if a command fails or does not answer; then the rest is not asked.
 ClusterView ask_slurm(const CommandRunner& run, TimePoint now, Seconds patience = Seconds(20));
+
+// The nodes alone. Throws as above.
+std::vector<ClusterNode> ask_slurm_nodes(const CommandRunner& run, Seconds patience);
 
 struct PollerClocks {
     std::function<std::chrono::steady_clock::time_point()> steady = std::chrono::steady_clock::now;

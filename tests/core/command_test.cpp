@@ -1,5 +1,6 @@
 #include <mastic/core/command.hpp>
 
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <string>
@@ -56,6 +57,28 @@ TEST(RunCommand, ReadsMoreThanAPipeHoldsFromBothOutputs) {
     EXPECT_EQ(result.exit_code, 0);
     EXPECT_EQ(result.output.size(), 3'000'000u);
     EXPECT_EQ(result.error.size(), 2'000'000u);
+}
+
+TEST(RunCommand, KillsAProgramThatPrintsWithoutEnd) {
+    const Bytes most{1 << 20};
+    const auto begin = std::chrono::steady_clock::now();
+    for (const char* endless : {"yes", "yes >&2", "yes & wait"}) {
+        const auto result = run_command_within({"sh", "-c", endless}, ample, most);
+        EXPECT_EQ(result.exit_code, 128 + SIGKILL) << endless;
+        EXPECT_TRUE(result.error.starts_with("sh printed more than " + human(most) + " and was killed\n")) << endless;
+        EXPECT_LT(result.output.size() + result.error.size(), 2 * most.count) << endless;
+    }
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, ample) << "none came to its time-out";
+    const auto enough = run_command_within({"head", "-c", "1048576", "/dev/zero"}, ample, most);
+    EXPECT_EQ(enough.exit_code, 0);
+    EXPECT_EQ(enough.output.size(), most.count);
+    EXPECT_EQ(enough.error, "");
+}
+
+// What it has printed would be taken for the whole answer.
+TEST(RunCommand, DoesNotPassOffAPartOfALongAnswerAsAllOfIt) {
+    const auto result = run_command_within({"head", "-c", "70000", "/dev/zero"}, ample, Bytes{60'000});
+    EXPECT_NE(result.exit_code, 0);
 }
 
 TEST(RunCommand, GivesNoInput) {

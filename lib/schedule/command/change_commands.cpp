@@ -2,10 +2,15 @@
 #include <algorithm>
 #include <iostream>
 
+#include <spdlog/spdlog.h>
+
+#include <mastic/core/command.hpp>
 #include <mastic/core/error.hpp>
+#include <mastic/core/suggest.hpp>
 #include <mastic/job/host_list.hpp>
 #include <mastic/schedule/command/desk.hpp>
 #include <mastic/schedule/log_text.hpp>
+#include <mastic/schedule/slurm_poller.hpp>
 
 namespace mastic::schedule {
 namespace {
@@ -41,6 +46,42 @@ std::vector<std::string> chosen(const StateDirectory& state, const std::vector<s
     return ids;
 }
 
+// Of the cluster; none: they are not known here.
+std::vector<std::string> known_nodes(Seconds patience) {
+    std::vector<std::string> names;
+    try {
+        std::ranges::transform(ask_slurm_nodes(run_command, patience), std::back_inserter(names), &ClusterNode::name);
+    } catch (const Error& error) {
+        spdlog::warn("{}: whether the cluster has these nodes is not known", error.what());
+    }
+    return names;
+}
+
+// "did you mean n1, n12?", one for each that is like another one.
+std::string similar_nodes(const std::vector<std::string>& unknown, const std::vector<std::string>& known) {
+    std::vector<std::string> similar;
+    for (const std::string& node : unknown) {
+        const std::string nearest = nearest_word(node, known);
+        if (!nearest.empty() && std::ranges::find(similar, nearest) == similar.end()) {
+            similar.push_back(nearest);
+        }
+    }
+    return similar.empty() ? "`sinfo --Node` lists them"
+                           : "did you mean " + job::compress_host_list(similar) + "?";
+}
+
+// The node that was meant would not be kept free.
+void refuse_unknown_nodes(const std::vector<std::string>& named, Seconds patience) {
+    const std::vector<std::string> known = known_nodes(patience);
+    std::vector<std::string> unknown;
+    std::ranges::copy_if(named, std::back_inserter(unknown), [&known](const std::string& node) {
+        return std::ranges::find(known, node) == known.end();
+    });
+    if (!known.empty() && !unknown.empty()) {
+        throw Error(ExitCode::usage, "the cluster has no " + job::compress_host_list(unknown), similar_nodes(unknown, known));
+    }
+}
+
 }  // namespace
 
 int resize_command(const CommandContext& context) {
@@ -74,6 +115,9 @@ int drain_command(const CommandContext& context) {
             const auto nodes = job::expand_host_list(arguments[i]);
             request.nodes.insert(request.nodes.end(), nodes.begin(), nodes.end());
         }
+    }
+    if (!context.options.desk.undo && !request.nodes.empty()) {
+        refuse_unknown_nodes(request.nodes, context.options.serve.polling.patience);
     }
     return ask(context, state, {request});
 }

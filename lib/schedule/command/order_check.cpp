@@ -10,6 +10,7 @@ namespace mastic::schedule {
 namespace {
 
 constexpr Seconds patience{120};  // reading the data of a slow file system
+constexpr int lacks_something = static_cast<int>(ExitCode::environment);
 constexpr int not_found = 127;
 constexpr int timed_out = 124;
 
@@ -33,21 +34,21 @@ std::string complaint(const CommandResult& result) {
     return text;
 }
 
-// False: nobody can say it here.
-bool check(const TrainingOrder& order, const std::vector<std::string>& call, const CommandRunner& run) {
+// 0, or the code of what this machine lacks.
+int check(const TrainingOrder& order, const std::vector<std::string>& call, const CommandRunner& run) {
     const CommandResult result = run(call, patience);
     if (result.exit_code == 0) {
-        return true;
+        return 0;
     }
-    const bool of_this_machine = result.exit_code == static_cast<int>(ExitCode::environment) ||
-                                 result.exit_code == not_found || result.exit_code == timed_out;
+    const bool of_this_machine =
+        result.exit_code == lacks_something || result.exit_code == not_found || result.exit_code == timed_out;
     if (!of_this_machine) {
         throw Error(static_cast<ExitCode>(result.exit_code), order.name + ": mastic-train refuses it: " + complaint(result),
                     "nothing was submitted; --unchecked submits it nevertheless");
     }
     spdlog::warn("{}: submitted without a look at all of it: {}", order.name,
                  result.exit_code == timed_out ? "mastic-train did not answer" : complaint(result));
-    return false;
+    return result.exit_code;
 }
 
 }  // namespace
@@ -56,11 +57,11 @@ void check_orders(const std::vector<TrainingOrder>& orders, const std::filesyste
                   const CommandRunner& run) {
     std::set<std::string> looked_at;  // configurations
     for (const TrainingOrder& order : orders) {
-        if (!check(order, trainer_call(order, programs, "--print-config"), run)) {
+        const bool is_first = looked_at.insert(order.config).second;  // a dry run looks at its options, too
+        const int lack = check(order, trainer_call(order, programs, is_first ? "--dry-run" : "--print-config"), run);
+        const bool took_the_options = lack == 0 || (is_first && lack == lacks_something);
+        if (!took_the_options) {
             return;
-        }
-        if (looked_at.insert(order.config).second) {
-            check(order, trainer_call(order, programs, "--dry-run"), run);
         }
     }
 }

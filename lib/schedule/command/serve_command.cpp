@@ -71,6 +71,8 @@ ManagerOptions manager_options(const RescaleOptions& options, bool only_say) {
     result.policy.most = static_cast<int>(serve.most);
     result.policy_name = serve.policy;
     result.burst = static_cast<int>(serve.burst);
+    result.spare = static_cast<int>(serve.spare);
+    result.silence = serve.silence;
     result.most_failures = static_cast<int>(serve.most_failures);
     result.give_way = serve.give_way;
     result.only_say = only_say;
@@ -87,6 +89,15 @@ ManagerParts manager_parts(const RescaleOptions& options, const job::SignalWatch
     return parts;
 }
 
+// Where the directory is away, the next round tells.
+bool has_requests(const StateDirectory& state) {
+    try {
+        return !state.inbox().waiting().empty();
+    } catch (const std::exception&) {
+        return false;
+    }
+}
+
 // Until something is to be done: Slurm is due, or somebody asks for something.
 void wait(const Manager& manager, const StateDirectory& state, Seconds longest,
           const job::SignalWatch& signals) {
@@ -95,7 +106,7 @@ void wait(const Manager& manager, const StateDirectory& state, Seconds longest,
     for (auto look = Clock::now() + inbox_tick; Clock::now() < until && !signals.stop_signal();) {
         std::this_thread::sleep_for(tick);
         if (Clock::now() >= look) {
-            if (!state.inbox().waiting().empty()) {
+            if (has_requests(state)) {
                 return;
             }
             look = Clock::now() + inbox_tick;

@@ -25,6 +25,14 @@ void declare_rounds(Schema& schema, ServeOptions& options) {
                 "pilots that are submitted at a time; others wait for the next round")
         .range(1, 1'000);
     schema
+        .option("serve.spare", options.spare,
+                "idle nodes that are left to others, for small jobs to start at once; pilots give back what is missing")
+        .range(0, 1'000'000);
+    schema
+        .option("serve.silence", options.silence,
+                "pilots of a training that does no step for so long while they run are ended, which counts as a failure; 0: never")
+        .at_least(Seconds{0});
+    schema
         .option("serve.failures", options.most_failures,
                 "a training is given up after so many pilots in a row that ended with an error before it "
                 "came further")

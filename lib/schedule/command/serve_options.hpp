@@ -18,6 +18,8 @@ struct ServeOptions {
     std::string policy = "mastic";
     std::int64_t most = 64;
     std::int64_t burst = 16;
+    std::int64_t spare = 0;
+    Seconds silence{600};
     std::int64_t most_failures = 3;
     bool give_way = false;
     bool until_done = false;

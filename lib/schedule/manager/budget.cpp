@@ -38,7 +38,7 @@ void take(Allowance& so_far, double pilots, const std::string& reason) {
 }
 
 std::string of_hours(double used_s, double granted_hours, const char* when) {
-    return report::fixed(used_s / hour_s, 1) + " of " + report::significant(granted_hours) +
+    return report::significant(used_s / hour_s, 3) + " of " + report::significant(granted_hours) +
            " node-hours are used" + when;
 }
 

@@ -4,6 +4,7 @@
 
 #include <spdlog/spdlog.h>
 
+#include <mastic/core/duration.hpp>
 #include <mastic/core/error.hpp>
 
 namespace mastic::schedule {
@@ -22,7 +23,7 @@ std::vector<Pilot> recorded_pilots(const Training& training) {
 ManagedTraining::ManagedTraining(Training training, JobId id)
     : training_(std::move(training)),
       id_(id),
-      watch_(training_.order.run_directory),
+      watch_(training_.order.run_directory, training_.record.known_bytes),
       setbacks_(training_.record.failures, training_.record.samples),
       pilots_(recorded_pilots(training_)) {}
 
@@ -32,19 +33,39 @@ void ManagedTraining::reload(Training training) {
 
 std::vector<SteadyRun> ManagedTraining::look(double now_s) {
     std::vector<SteadyRun> runs;
+    std::string problem;
     try {
         runs = watch_.look(now_s);
     } catch (const Error& error) {
-        spdlog::warn("{}: {}", training_.id, error.what());
+        problem = error.what();
     }
+    if (!problem.empty() && problem != unreadable_) {
+        spdlog::warn("{}: {}", training_.id, problem);
+    }
+    unreadable_ = problem;
     const Progress& progress = watch_.progress();
     setbacks_.progressed(progress.samples);
     TrainingRecord& record = training_.record;
+    record.known_bytes = watch_.known();
+    record.silent_s = watch_.has_news() ? 0 : record.silent_s;
     record.samples = std::max(record.samples, progress.samples);
     record.planned_samples =
         training_.order.total_samples > 0 ? training_.order.total_samples : progress.planned_samples;
     record.samples_per_s = pilots_.empty() ? 0 : progress.samples_per_s;
     return runs;
+}
+
+void ManagedTraining::listen(double seconds) {
+    if (unreadable_.empty() && wants_nodes()) {
+        training_.record.silent_s += seconds;
+    }
+}
+
+void ManagedTraining::give_up_silence(Seconds silence, const std::string& log) {
+    const std::string what = "no step in " + human(silence);
+    setbacks_.hung(what + "; its log is " + log);
+    training_.record.silent_s = 0;
+    training_.record.target_reason = what + ": its pilots were ended";
 }
 
 void ManagedTraining::set_pilots(std::vector<Pilot> pilots, double now_s) {

@@ -24,6 +24,10 @@ class ManagedTraining {
     void reload(Training training);
     // Reads the run directory; one that cannot be read is as one without news.
     std::vector<SteadyRun> look(double now_s);
+    // A pilot of it has run for `seconds` until now. Silence adds up over pilots and managers; what cannot be seen is none.
+    void listen(double seconds);
+    // Its pilots are ended, since it was silent for so long. `log`: of one of them.
+    void give_up_silence(Seconds silence, const std::string& log);
     void set_pilots(std::vector<Pilot> pilots, double now_s);
     void ended(const PilotEnd& end, const std::string& log);
     void obey(const Verdict& verdict, double now_s);  // of its sweep
@@ -49,6 +53,7 @@ class ManagedTraining {
     Training training_;
     JobId id_;
     ProgressWatch watch_;
+    std::string unreadable_;  // why the last look has failed; empty: it has not
     Setbacks setbacks_;
     std::vector<Pilot> pilots_;
     bool pilot_was_done_ = false;

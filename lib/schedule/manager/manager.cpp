@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include <spdlog/spdlog.h>
 
+#include <mastic/core/duration.hpp>
 #include <mastic/core/error.hpp>
 #include <mastic/core/named.hpp>
 #include <mastic/schedule/manager/inbox_service.hpp>
@@ -15,6 +17,8 @@ namespace {
 
 constexpr double time_to_end_s = 30;  // of pilots of a training that is done
 constexpr double first_learning_s = 3600;
+constexpr double longest_away_s = 3600;  // as the default of pilot.time: no pilot is left then
+constexpr double most_between_looks_s = 60;  // that a manager which can see lets pass between two
 
 std::string how_it_ended(const PilotEnd& end) {
     if (!end.code) {
@@ -31,6 +35,21 @@ bool was_taken_away(const PilotEnd& end, double now_s) {
     return stopped && end.pilot.state == Pilot::State::running && !at_limit;
 }
 
+std::vector<std::string> jobs_of(const ManagedTraining& training) {
+    std::vector<std::string> jobs;
+    std::ranges::transform(training.pilots(), std::back_inserter(jobs), &Pilot::job);
+    return jobs;
+}
+
+// What is decided without one of them cannot be undone.
+void require_read(const std::vector<Training>& trainings) {
+    for (const Training& training : trainings) {
+        if (training.unread) {
+            throw Error(ExitCode::io, training.problem);
+        }
+    }
+}
+
 }  // namespace
 
 Manager::Manager(const StateDirectory& state, ManagerOptions options, ManagerParts parts)
@@ -39,6 +58,7 @@ Manager::Manager(const StateDirectory& state, ManagerOptions options, ManagerPar
       parts_(std::move(parts)),
       poller_(parts_.run, options_.polling, parts_.clocks),
       fleet_(options_.pilot, {state.id(), parts_.user, state.pilots(), parts_.program_directory}, parts_.run),
+      spare_(options_.spare),
       policy_(require_named(policy_kinds(), options_.policy_name, "policy").make(options_.policy)) {
     take_over();
     if (!options_.only_say) {
@@ -89,38 +109,86 @@ JobId Manager::id_of(const std::string& training) {
 bool Manager::round() {
     bool shutdown = false;
     problem_.clear();
+    const bool saw = std::exchange(sees_, false);
+    const double begin_s = parts_.now_s();
+    look_for_state(begin_s);
+    complain(away_);
     try {
-        const double begin_s = parts_.now_s();
-        if (events_) {
+        if (away_.empty() && events_) {
             shutdown = serve_inbox(state_, begin_s, &*events_);
         }
-        reload(begin_s);
-        look_at_trainings(begin_s);
-        const bool fresh = poller_.poll();
-        const double now_s = parts_.now_s();  // Slurm may have taken its time
-        if (fresh) {
-            see(*poller_.view(), now_s);
+        if (away_.empty()) {
+            work(saw, begin_s);
         }
-        complain(poller_.problem());
-        charge(now_s);
-        update_pilots(now_s);
-        if (poller_.view()) {  // before the first one, the numbers of pilots that are remembered may be those of other jobs
-            end_trainings(now_s);
-        }
-        if (fresh) {
-            decide(*poller_.view(), now_s);
-        }
-        complain(refusals_ > 0 ? refusal_ : "");
-        complain(options_.only_say || !poller_.view() ? "" : fleet_.insist(now_s));
-        update_pilots(now_s);
-        write_down(now_s);
     } catch (const Error& error) {
         complain(error.full_message());
+        is_stale_ = true;
     } catch (const std::exception& error) {
         complain(error.what());
+        is_stale_ = true;
     }
     tell_problem();
     return shutdown;
+}
+
+// It lies on a file system whose server may be away for a while.
+void Manager::look_for_state(double now_s) {
+    try {
+        state_.check();
+        if (is_stale_ && events_) {
+            events_ = EventLog(state_.events_file());
+        }
+        is_stale_ = false;
+    } catch (const std::exception& error) {
+        state_is_away(error.what(), now_s);
+        return;
+    }
+    if (away_since_s_) {
+        const std::string was = "the state directory was away for " + human(Seconds(now_s - *away_since_s_));
+        spdlog::info("{}, and is back", was);
+        say(EventKind::problem, was);
+        away_since_s_.reset();
+        away_.clear();
+    }
+}
+
+void Manager::state_is_away(const std::string& why, double now_s) {
+    const std::string what = "the state directory " + state_.path().string();
+    is_stale_ = true;
+    if (!away_since_s_) {
+        away_since_s_ = now_s;
+        away_ = what + " is away: " + why + "; nothing is changed until it is back";
+    }
+    const double away_s = now_s - *away_since_s_;
+    if (away_s >= longest_away_s) {
+        throw Error(ExitCode::io, what + " has been away for " + human(Seconds(away_s)) + ": " + why,
+                    "when it is back: mastic-rescale serve " + state_.path().string());
+    }
+}
+
+void Manager::work(bool saw, double begin_s) {
+    reload(begin_s);
+    look_at_trainings(begin_s);
+    const bool fresh = poller_.poll();
+    const double now_s = parts_.now_s();  // Slurm may have taken its time
+    if (fresh) {
+        see(*poller_.view(), now_s);
+    }
+    complain(poller_.problem());
+    listen(saw, now_s);
+    charge(now_s);
+    update_pilots(now_s);
+    if (poller_.view()) {  // before the first one, the numbers of pilots that are remembered may be those of other jobs
+        end_silent_pilots(now_s);
+        end_trainings(now_s);
+    }
+    if (fresh) {
+        decide(*poller_.view(), now_s);
+    }
+    complain(refusals_ > 0 ? refusal_ : "");
+    complain(options_.only_say || !poller_.view() ? "" : fleet_.insist(now_s));
+    update_pilots(now_s);
+    write_down(now_s);
 }
 
 bool Manager::all_ended() const {
@@ -133,6 +201,7 @@ bool Manager::all_ended() const {
 void Manager::reload(double now_s) {
     drained_ = state_.drained();
     std::vector<Training> all = state_.trainings();
+    require_read(all);
     verdicts_ = sweep_verdicts(all);
     std::erase_if(trainings_, [&all](const auto& known) {
         return std::ranges::find(all, known.first, &Training::id) == all.end();
@@ -177,14 +246,16 @@ void Manager::look_at_trainings(double now_s) {
 
 void Manager::see(const ClusterView& view, double now_s) {
     const FleetChange fleet = fleet_.update(view, now_s);
+    for (const PilotEnd& end : fleet.ended) {  // first of all: it is not told again
+        if (ManagedTraining* training = find(end.pilot.training)) {
+            training->ended(end, fleet_.log_file(end.pilot).string());
+        }
+    }
     for (const Pilot& pilot : fleet.started) {
         log_pilot(EventKind::pilot_started, pilot, "", now_s);
     }
     for (const PilotEnd& end : fleet.ended) {
         log_pilot(EventKind::pilot_ended, end.pilot, how_it_ended(end), now_s);
-        if (ManagedTraining* training = find(end.pilot.training)) {
-            training->ended(end, fleet_.log_file(end.pilot).string());
-        }
     }
     if (std::ranges::any_of(fleet.ended, [now_s](const PilotEnd& end) { return was_taken_away(end, now_s); })) {
         nodes_.others_may_start(now_s);
@@ -220,6 +291,24 @@ bool Manager::may_have_run(const Pilot& pilot) const {
     return pilot.started || (now != fleet_.pilots().end() ? now->started : pilot.state == Pilot::State::pending);
 }
 
+// Only what the manager has seen is silence: no round that came late or failed, and no time in which Slurm gave no answer.
+void Manager::listen(bool saw, double now_s) {
+    sees_ = poller_.view() && poller_.problem().empty();
+    if (!saw || !sees_) {
+        return;
+    }
+    const double longest_s = std::max(most_between_looks_s, 2 * options_.polling.interval.count());
+    const double seconds = std::clamp(now_s - last_round_s_, 0.0, longest_s);
+    for (auto& [id, training] : trainings_) {
+        const std::vector<Pilot> pilots = fleet_.pilots_of(id);
+        if (std::ranges::any_of(pilots, [this](const Pilot& pilot) {
+                return pilot.state == Pilot::State::running && pilot.since_s <= last_round_s_;
+            })) {
+            training.listen(seconds);
+        }
+    }
+}
+
 // Pilots that have ended since the last round count as if they had run until now: a budget is not exceeded unseen.
 void Manager::charge(double now_s) {
     const double since_s = last_round_s_ > 0 ? std::min(last_round_s_, now_s) : now_s;
@@ -251,6 +340,18 @@ void Manager::update_pilots(double now_s) {
     }
 }
 
+// All of them: where one hangs, the others wait for it.
+void Manager::end_silent_pilots(double now_s) {
+    const Seconds silence = options_.silence;
+    for (auto& [id, training] : trainings_) {
+        const auto pilot = std::ranges::find(training.pilots(), Pilot::State::running, &Pilot::state);
+        if (silence.count() > 0 && training.record().silent_s >= silence.count() && pilot != training.pilots().end()) {
+            training.give_up_silence(silence, fleet_.log_file(*pilot).string());
+            send_away(jobs_of(training), "its training has done no step in " + human(silence), now_s);
+        }
+    }
+}
+
 // Trainings that have reached an end, and those whose sweep goes on without them, give their pilots back.
 void Manager::end_trainings(double now_s) {
     for (auto& [id, training] : trainings_) {
@@ -273,9 +374,7 @@ void Manager::end_trainings(double now_s) {
         const bool is_over =
             (has_ended(record.state) && !is_ending) || record.state == TrainingState::stopping;
         if (is_over || training.waits()) {
-            std::vector<std::string> jobs;
-            std::ranges::transform(training.pilots(), std::back_inserter(jobs), &Pilot::job);
-            send_away(jobs,
+            send_away(jobs_of(training),
                       is_over ? "the training is " + std::string(to_string(record.state))
                               : "its sweep decides first",
                       now_s);
@@ -317,7 +416,11 @@ void Manager::write_down(double now_s) {
 }
 
 void Manager::say(EventKind kind, const std::string& text) {
-    log({.kind = kind, .text = text}, parts_.now_s());
+    try {
+        log({.kind = kind, .text = text}, parts_.now_s());
+    } catch (const Error& error) {  // a full disk, most likely
+        spdlog::debug("not in the log of events: {}", error.what());
+    }
 }
 
 void Manager::log(Event event, double now_s) {
@@ -349,10 +452,7 @@ void Manager::tell_problem() {
         return;
     }
     spdlog::warn("{}", problem_);
-    try {
-        say(EventKind::problem, problem_);
-    } catch (const Error&) {  // a full disk, most likely: it has just been told
-    }
+    say(EventKind::problem, problem_);
 }
 
 ManagedTraining* Manager::find(const std::string& training) {

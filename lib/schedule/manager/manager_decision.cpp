@@ -44,7 +44,7 @@ void Manager::decide(const ClusterView& view, double now_s) {
     }
     update_pilots(now_s);
     learn(now_s);
-    const std::vector<IdleNode> free = free_nodes();
+    const FreeNodes free = free_nodes();
     std::vector<Wish> wishes = wishes_of_trainings(now_s);
     Situation situation{now_s, {}, 0, nodes_.residual_life_s(now_s)};
     int wished = 0;
@@ -52,11 +52,8 @@ void Manager::decide(const ClusterView& view, double now_s) {
         situation.jobs.push_back(wish.state);
         wished += wish.state.nodes.held();
     }
-    // Less than nothing is free where there are more pilots than there may be.
-    const auto held = std::ranges::count_if(
-        fleet_.pilots(), [](const Pilot& pilot) { return pilot.state != Pilot::State::leaving; });
-    const int more = std::max(allowed_pilots(view) - static_cast<int>(held), -wished);
-    situation.free = std::min(static_cast<int>(free.size()), more);
+    const UsableNodes usable = usable_nodes(free.counts, wished, view, now_s);
+    situation.free = usable.count;
     const std::vector<Target> targets = checked_decision(*policy_, situation);
     record_targets(wishes, targets, now_s);
     std::vector<WantedNodes> wanted;
@@ -65,12 +62,14 @@ void Manager::decide(const ClusterView& view, double now_s) {
         wanted.push_back({wishes[i].training->training().id, targets[i].nodes, wishes[i].held, most_new});
     }
     const std::size_t room = room_for_new(now_s);
-    const DesiredChanges changes = desired_changes(wanted, free, room);
+    const auto most_new = std::min(room, static_cast<std::size_t>(std::max(0, usable.count)));
+    const DesiredChanges changes = desired_changes(wanted, free.nodes, most_new);
     if (room > 0 && changes.come.empty()) {
         refusals_ = 0;  // nothing is refused any more
     }
-    carry_out(changes, more < 0 ? limited_by_ : "its node is worth more elsewhere", now_s);
-    say_what_is_waited_for(free.size());
+    carry_out(changes, usable.count < 0 ? usable.limit : "its node is worth more elsewhere", now_s);
+    round_.spare = spare_.spare(free.counts);
+    say_what_is_waited_for(free.nodes.size());
 }
 
 void Manager::learn(double now_s) {
@@ -115,6 +114,8 @@ std::map<std::string, std::vector<std::string>> Manager::pilots_out_of_place(con
             jobs["its node is " + (known ? known->state : "gone")].push_back(pilot.job);
         } else if (waits_behind_another) {
             jobs["another pilot has its node"].push_back(pilot.job);
+        } else if (is_usable && node->second.kept && pilot.state == Pilot::State::pending) {
+            jobs["Slurm keeps its node for others"].push_back(pilot.job);
         } else if (is_usable && node->second.wanted && is_fresh(pilot, now_s)) {
             jobs["others are about to start, and need its node"].push_back(pilot.job);
         } else if (is_usable && options_.give_way && node->second.life &&
@@ -125,17 +126,37 @@ std::map<std::string, std::vector<std::string>> Manager::pilots_out_of_place(con
     return jobs;
 }
 
-std::vector<IdleNode> Manager::free_nodes() {
-    std::vector<IdleNode> free;
+Manager::FreeNodes Manager::free_nodes() {
+    std::map<std::string, bool> stays;  // of the nodes that pilots have or await: does one of them stay?
+    for (const Pilot& pilot : fleet_.pilots()) {
+        stays[pilot.node] |= pilot.state != Pilot::State::leaving;
+    }
+    FreeNodes free;
     for (const auto& [name, node] : nodes_.nodes()) {
-        const bool asked_for =
-            std::ranges::find(fleet_.pilots(), name, &Pilot::node) != fleet_.pilots().end();
+        if (const auto pilot = stays.find(name); pilot != stays.end()) {
+            ++(pilot->second ? free.counts.held : free.counts.leaving);
+            continue;
+        }
+        ++free.counts.idle;
         const bool lives = !node.life || *node.life >= options_.pilot.shortest;
-        if (!asked_for && lives && !node.wanted && !is_drained(name)) {
-            free.push_back({nodes_.number(name), node.since_s});
+        if (lives && !node.wanted && !node.kept && !is_drained(name)) {
+            free.nodes.push_back({nodes_.number(name), node.since_s});
         }
     }
+    free.counts.startable = static_cast<int>(free.nodes.size());
     return free;
+}
+
+// How many of them may be used, and where there are more pilots than there may be, how many of the `wished` must go: here, and
+// nowhere else, what is left to others and what a budget allows are counted.
+Manager::UsableNodes Manager::usable_nodes(const NodesNow& now, int wished, const ClusterView& view, double now_s) {
+    const auto held = std::ranges::count_if(
+        fleet_.pilots(), [](const Pilot& pilot) { return pilot.state != Pilot::State::leaving; });
+    const Allowance allowed = allowed_pilots(view);
+    const int more = allowed.pilots - static_cast<int>(held);
+    const SpareNodes::Share share = spare_.share(now, now_s);
+    limited_by_ = {allowed.reason, share.limit};
+    return {std::max(std::min(more, share.pilots), -wished), more < share.pilots ? allowed.reason : share.limit};
 }
 
 // A training that has to wait after setbacks keeps what it has. If it waits no longer than pilots of others would need to start, its
@@ -169,16 +190,14 @@ std::vector<Manager::Wish> Manager::wishes_of_trainings(double now_s) {
     return wishes;
 }
 
-int Manager::allowed_pilots(const ClusterView& view) {
+Allowance Manager::allowed_pilots(const ClusterView& view) const {
     const std::set<std::string> own = fleet_.jobs();
     const auto is_other = [&](const auto& job) { return job.user == parts_.user && !own.contains(job.id); };
     const auto others =
         std::ranges::count_if(view.running, is_other) + std::ranges::count_if(view.pending, is_other);
     const PilotsNow now{static_cast<int>(fleet_.pilots().size()), static_cast<int>(others),
                         options_.polling.interval.count(), options_.pilot.grace.count()};
-    const Allowance allowed = allowance(options_.budget, round_.used, limits_, now);
-    limited_by_ = allowed.reason;
-    return allowed.pilots;
+    return allowance(options_.budget, round_.used, limits_, now);
 }
 
 void Manager::record_targets(const std::vector<Wish>& wishes, const std::vector<Target>& targets,
@@ -251,8 +270,10 @@ bool Manager::submit(const Placement& placement, double now_s) {
 
 void Manager::say_what_is_waited_for(std::size_t free) {
     round_.waits_for.clear();
-    if (!limited_by_.empty()) {
-        round_.waits_for.push_back("limited by " + limited_by_);
+    for (const std::string& limit : limited_by_) {
+        if (!limit.empty()) {
+            round_.waits_for.push_back("limited by " + limit);
+        }
     }
     if (free == 0) {
         round_.waits_for.emplace_back("no free node is idle for long enough");

@@ -1,6 +1,7 @@
 #include <mastic/schedule/manager/node_watch.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <limits>
 
@@ -11,6 +12,9 @@ constexpr double remembered_s = 86'400;
 // A job that could start and does not, for so long, waits for something that a view does not show.
 constexpr double believed_to_want_s = 60;
 constexpr double believed_again_s = 300;
+// Slurm may keep a node for such a job all the same. Whether a pilot starts there is tried so long, and so often.
+constexpr double tried_s = 45;
+constexpr double tried_every_s = 300;
 
 std::string what_it_asks_for(const QueuedJob& job) {
     std::string text = job.user + " " + job.reservation;
@@ -44,10 +48,14 @@ NodeWatch::Change NodeWatch::update(const ClusterView& view, const OwnJobs& pilo
     for (const NodeForecast& node : forecast_idle(view, {pilots.all, partition, pilots.leaving, pilots.young, believed})) {
         const auto known = nodes_.find(node.node);
         UsableNode& usable = present[node.node];
-        usable = {node.node, known == nodes_.end() ? now_s : known->second.since_s, {}, node.held_by, node.wanted};
+        usable = {.name = node.node,
+                  .since_s = known == nodes_.end() ? now_s : known->second.since_s,
+                  .held_by = node.held_by,
+                  .wanted = node.wanted};
         if (node.until) {
             usable.life = Seconds(*node.until - view.time);
         }
+        note_what_is_kept(view, usable, now_s);
         if (known == nodes_.end()) {
             change.idle.push_back(node.node);
             note(node.node, now_s, true);
@@ -64,6 +72,18 @@ NodeWatch::Change NodeWatch::update(const ClusterView& view, const OwnJobs& pilo
     last_update_s_ = now_s;
     std::erase_if(events_, [&](const NodeEvent& event) { return event.time < now_s - remembered_s; });
     return change;
+}
+
+// A pilot would wait there for its whole patience, and others behind it.
+void NodeWatch::note_what_is_kept(const ClusterView& view, UsableNode& node, double now_s) const {
+    const ClusterNode* now = view.find(node.name);
+    if (now == nullptr || !now->planned || node.life || node.wanted || !node.held_by.empty()) {
+        return;
+    }
+    const auto before = nodes_.find(node.name);
+    const bool was_kept = before != nodes_.end() && before->second.kept_since_s > 0;
+    node.kept_since_s = was_kept ? before->second.kept_since_s : now_s;
+    node.kept = std::fmod(now_s - node.kept_since_s, tried_every_s) >= tried_s;
 }
 
 // Where one has gone, the next one like it may as well.
@@ -87,7 +107,7 @@ void NodeWatch::others_may_start(double now_s) {
 }
 
 void NodeWatch::was_idle(const std::string& node, double since_s) {
-    if (nodes_.try_emplace(node, UsableNode{node, since_s, {}, "", false}).second) {
+    if (nodes_.try_emplace(node, UsableNode{.name = node, .since_s = since_s}).second) {
         note(node, since_s, true);
     }
 }

@@ -15,11 +15,13 @@
 namespace mastic::schedule {
 
 struct UsableNode {
-    std::string name;
-    double since_s = 0;           // idle, or held by a pilot
-    std::optional<Seconds> life;  // until it is taken, by Slurm's plan
-    std::string held_by;          // a pilot's job
+    std::string name = {};
+    double since_s = 0;                // idle, or held by a pilot
+    std::optional<Seconds> life = {};  // until it is taken, by Slurm's plan
+    std::string held_by = {};          // a pilot's job
     bool wanted = false;          // one of as many nodes as others ask for that may start at any moment
+    double kept_since_s = 0;      // by Slurm, for a job that does not start; 0: it is not
+    bool kept = false;            // it is, and no pilot is to try whether it may start there nevertheless
 };
 
 class NodeWatch {
@@ -54,6 +56,7 @@ class NodeWatch {
 
   private:
     void note_who_has_gone(const ClusterView& view, double now_s);
+    void note_what_is_kept(const ClusterView& view, UsableNode& node, double now_s) const;
     void note(const std::string& node, double at_s, bool idle);
 
     std::map<std::string, UsableNode> nodes_;

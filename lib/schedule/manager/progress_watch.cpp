@@ -1,9 +1,11 @@
 #include <mastic/schedule/manager/progress_watch.hpp>
 
+#include <algorithm>
 #include <fstream>
 #include <string_view>
 
 #include <mastic/core/error.hpp>
+#include <mastic/core/file.hpp>
 #include <mastic/job/run_directory.hpp>
 #include <mastic/report/run_record.hpp>
 
@@ -43,14 +45,24 @@ std::optional<SteadyRun> SteadyRuns::add(const report::MetricsRecord& record) {
 
 std::vector<SteadyRun> ProgressWatch::look(double now_s) {
     std::vector<SteadyRun> found;
+    has_news_ = false;
+    read_steps(now_s, found);
+    read_record();
+    return found;
+}
+
+void ProgressWatch::read_steps(double now_s, std::vector<SteadyRun>& found) {
     const std::string text = read_more();
+    const std::uintmax_t begin = read_ - text.size();
     for (std::size_t at = 0; at < text.size();) {
         const std::size_t end = text.find('\n', at);
         const auto record = report::parse_json_line(std::string_view(text).substr(at, end - at));
+        const bool is_new = begin + at >= known_;
         at = end + 1;
         if (!record) {
             continue;
         }
+        has_news_ |= is_new && !std::holds_alternative<report::EventRecord>(*record);
         if (const auto* step = std::get_if<report::StepRecord>(&*record)) {
             progress_.samples = step->samples;
             progress_.world_size = static_cast<int>(step->world_size);
@@ -61,8 +73,7 @@ std::vector<SteadyRun> ProgressWatch::look(double now_s) {
             found.push_back(*run);
         }
     }
-    read_record();
-    return found;
+    known_ = std::max(known_, read_);
 }
 
 // Whole lines only.
@@ -71,10 +82,14 @@ std::string ProgressWatch::read_more() {
     std::error_code not_there;
     const std::uintmax_t size = std::filesystem::file_size(path, not_there);
     if (not_there) {
-        return "";
+        const bool never_was = not_there == std::errc::no_such_file_or_directory && !begun_ && known_ == 0;
+        if (never_was) {
+            return "";
+        }
+        throw_file_error("read", path, not_there.value());
     }
-    if (size < read_) {
-        read_ = 0;
+    if (size < std::max(read_, known_)) {  // another file
+        read_ = known_ = 0;
     }
     const bool in_the_middle = !begun_ && size > enough_history;
     read_ = in_the_middle ? size - enough_history : read_;
@@ -99,6 +114,8 @@ void ProgressWatch::read_record() {
         return;
     }
     const report::RunRecord record = report::read_run_record(path);
+    const bool is_first = record_time_ == std::filesystem::file_time_type();
+    has_news_ |= !is_first && record.samples > progress_.samples;  // who leaves says how far it came
     record_time_ = written;
     progress_.planned_samples = record.planned_samples;
     progress_.samples = std::max(progress_.samples, record.samples);

@@ -50,19 +50,28 @@ struct Progress {
 
 class ProgressWatch {
   public:
-    explicit ProgressWatch(std::filesystem::path run_directory) : directory_(std::move(run_directory)) {}
+    // `known`: bytes of metrics.jsonl that an earlier manager has read; they are no news.
+    explicit ProgressWatch(std::filesystem::path run_directory, std::uintmax_t known = 0)
+        : directory_(std::move(run_directory)), known_(known) {}
 
     // Reads what has been added. A run that has written nothing yet has no progress. Throws Error(io) if its files cannot be
-    // read.
+    // read, and if they were there and are not any more.
     std::vector<SteadyRun> look(double now_s);
     const Progress& progress() const { return progress_; }
+    // The last look() has found a step or an evaluation that was done since. A start is none: it may be all that a training that
+    // hangs ever does.
+    bool has_news() const { return has_news_; }
+    std::uintmax_t known() const { return known_; }
 
   private:
     std::string read_more();
+    void read_steps(double now_s, std::vector<SteadyRun>& found);
     void read_record();
 
     std::filesystem::path directory_;
     std::uintmax_t read_ = 0;  // bytes of metrics.jsonl
+    std::uintmax_t known_;
+    bool has_news_ = false;
     bool begun_ = false;
     std::filesystem::file_time_type record_time_;
     SteadyRuns runs_;

@@ -11,6 +11,7 @@ void record_fields(Record& record, Field&& field) {
     field("next_s", record.next_s);
     field("nodes", record.nodes);
     field("idle", record.idle);
+    field("spare", record.spare);
     field("waits_for", record.waits_for);
     field("problem", record.problem);
     field("node_seconds", record.used.node_seconds);

@@ -14,6 +14,7 @@ struct RoundRecord {
     double next_s = 0;                   // when the next one is due
     int nodes = 0;                       // of the cluster, or of the partitions that it may use
     int idle = 0;                        // of them, without its pilots
+    int spare = 0;                       // of the idle ones, left to others
     std::vector<std::string> waits_for;  // "12 pilots are pending", "no node is idle"
     std::string problem;                 // why Slurm could not be asked or a decision failed; empty: nothing
     BudgetUse used;                      // by all pilots so far

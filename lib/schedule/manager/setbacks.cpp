@@ -31,6 +31,11 @@ void Setbacks::ended(const PilotEnd& end, const std::string& log) {
     lost_ |= end.code != 0;
 }
 
+void Setbacks::hung(const std::string& what) {
+    failed_ = lost_ = true;
+    last_ = what;
+}
+
 void Setbacks::count(double now_s) {
     failures_ += failed_ ? 1 : 0;
     if (lost_) {

@@ -154,6 +154,14 @@ class Draft {
     fs::path path_;
 };
 
+bool lacks_a_file(const fs::path& training) {
+    const auto is_gone = [&training](const char* file) {
+        std::error_code error;
+        return fs::status(training / file, error).type() == fs::file_type::not_found;
+    };
+    return is_gone("order.json") || is_gone("record.json");
+}
+
 }  // namespace
 
 StateDirectory::StateDirectory(fs::path path) : path_(std::move(path)), id_(read_id(path_ / "state.json")) {
@@ -193,6 +201,13 @@ StateDirectory StateDirectory::open(const fs::path& path) {
                     "`mastic-rescale submit` or `serve` makes it");
     }
     return StateDirectory(directory);
+}
+
+void StateDirectory::check() const {
+    if (read_id(path_ / "state.json") != id_) {
+        throw Error(ExitCode::io, path_.string() + " is not the state directory that it was");
+    }
+    (void)fs::directory_iterator(path_ / "trainings");
 }
 
 job::OwnedPlace StateDirectory::place() const {
@@ -266,6 +281,7 @@ Training StateDirectory::load(const std::string& id) const {
         found.record = parse_training_record(read_text_file(record), record.string());
     } catch (const Error& error) {
         found.problem = error.what();
+        found.unread = error.code() == ExitCode::io && !lacks_a_file(training(id));
     }
     return found;
 }

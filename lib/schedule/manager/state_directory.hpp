@@ -30,6 +30,7 @@ struct Training {
     TrainingOrder order;
     TrainingRecord record;
     std::string problem;  // not empty: one of its files cannot be read, and nothing may be done about it
+    bool unread = false;  // because of the file system: its files may be as they were
 };
 
 struct DrainedNodes {
@@ -47,6 +48,8 @@ class StateDirectory {
 
     const std::filesystem::path& path() const { return path_; }
     const std::string& id() const { return id_; }  // 8 hexadecimal digits
+    // Throws if it is not there now, or is another one.
+    void check() const;
 
     // Throws Error(io) naming the other manager.
     [[nodiscard]] job::OwnerLock lock(const job::Owner& owner) const;

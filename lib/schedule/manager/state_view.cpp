@@ -146,8 +146,10 @@ std::string nodes_text(const StateView& view) {
     }
     std::string text = std::to_string(ours) + " filled";
     if (view.round) {
-        text += ", " + std::to_string(view.round->idle) + " idle, " + std::to_string(view.round->nodes) +
-                " in all";
+        const int spare = view.round->spare;
+        text += ", " + std::to_string(view.round->idle) + " idle" +
+                (spare > 0 ? " (" + std::to_string(spare) + " left to others)" : "") + ", " +
+                std::to_string(view.round->nodes) + " in all";
     }
     return text + (view.drained.all || !view.drained.nodes.empty() ? ", " + drained_text(view.drained) : "");
 }

@@ -20,6 +20,8 @@ void record_fields(Record& record, Field&& field) {
     field("score", record.score);
     field("scored_samples", record.scored_samples);
     field("failures", record.failures);
+    field("silent_s", record.silent_s);
+    field("known_bytes", record.known_bytes);
 }
 
 template <class Pilot, class Field>

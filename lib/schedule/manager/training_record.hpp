@@ -47,6 +47,8 @@ struct TrainingRecord {
     double score = 0;                  // its value at `scored_samples`
     std::int64_t scored_samples = 0;
     int failures = 0;  // pilots in a row that ended badly before they computed
+    double silent_s = 0;             // so long have pilots of it run since the last step that was seen
+    std::uintmax_t known_bytes = 0;  // of its metrics.jsonl, that were read
 };
 
 std::string to_json(const TrainingRecord& record);

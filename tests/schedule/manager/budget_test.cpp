@@ -46,11 +46,22 @@ TEST(Budget, NodeHoursEndBeforeTheyAreOverdrawn) {
     BudgetUse use;
     use.node_seconds = 99 * hour;
     EXPECT_EQ(allowance(options, use, {}, looked_at_every(36)).pilots, 54);  // each until the next look, and 30 s to leave
-    EXPECT_EQ(allowance(options, use, {}, looked_at_every(36)).reason, "99.0 of 100 node-hours are used");
+    EXPECT_EQ(allowance(options, use, {}, looked_at_every(36)).reason, "99 of 100 node-hours are used");
     use.node_seconds = 100 * hour - 70;  // for one more of one pilot
     EXPECT_EQ(allowance(options, use, {}, looked_at_every(36)).pilots, 1);
     use.node_seconds = 101 * hour;
     EXPECT_EQ(allowance(options, use, {}, looked_at_every(36)).pilots, 0);
+}
+
+TEST(Budget, SaysSmallNumbersTooWithTheDigitsThatMatter) {
+    BudgetOptions options;
+    options.node_hours = 0.03;
+    BudgetUse use;
+    use.node_seconds = 0.0287 * hour;
+    EXPECT_EQ(allowance(options, use, {}, {}).reason, "0.0287 of 0.03 node-hours are used");
+    options.node_hours = 20'000;
+    use.node_seconds = 12'345.67 * hour;
+    EXPECT_EQ(allowance(options, use, {}, {}).reason, "12,346 of 20,000 node-hours are used");
 }
 
 // Pilots that are told to go at the first look at which they are too many never use more than was granted.

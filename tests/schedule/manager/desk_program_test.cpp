@@ -42,6 +42,14 @@ struct Desk {
         arguments.insert(arguments.begin(), {"submit", state, config, "--unchecked"});
         return rescale(arguments);
     }
+    // A command of Slurm, and mastic-rescale where these come first.
+    void slurm(const std::string& command, const std::string& script) const {
+        fs::permissions(dir.write("slurm/" + command, "#!/bin/sh\n" + script + "\n"), fs::perms::owner_all);
+    }
+    CommandResult with_slurm(std::vector<std::string> arguments) const {
+        arguments.insert(arguments.begin(), {"env", "PATH=" + (dir / "slurm").string() + ":/usr/bin:/bin", MASTIC_RESCALE});
+        return run_command(arguments, Seconds(60));
+    }
     // Free of the run directory that the configuration names.
     CommandResult submit_run(const std::string& run) const {
         return submit({"--training.run_dir", (dir / run).string()});
@@ -138,14 +146,16 @@ esac
 
     EXPECT_EQ(submit("--lr 1\n--lr 2\n").exit_code, 0);
     const std::string asked = read_text_file(calls);
-    EXPECT_EQ(std::ranges::count(asked, '\n'), 3) << asked;
+    EXPECT_EQ(std::ranges::count(asked, '\n'), 2) << asked;
     EXPECT_THAT(asked, HasSubstr(desk.config + " --lr 1 --elastic.join "));
     EXPECT_THAT(asked, HasSubstr("trials/1 --dry-run\n"));
     EXPECT_THAT(asked, HasSubstr("trials/2 --print-config\n"));
 
-    const CommandResult elsewhere = submit("--lr 3\n");
+    const CommandResult elsewhere = submit("--lr 3\n--lr 4\n");
     EXPECT_EQ(elsewhere.exit_code, 0) << "what this machine lacks is no mistake of the order";
     EXPECT_THAT(elsewhere.error, HasSubstr("no libtorch"));
+    EXPECT_THAT(read_text_file(calls), HasSubstr("/2 --print-config\n")) << "the options of the others can be looked at";
+    EXPECT_EQ(submit("--lr 3\n--bad\n").exit_code, 2);
 }
 
 TEST(Submit, TwoAtOnceBothArrive) {
@@ -329,7 +339,8 @@ TEST(Requests, ManagerAnswersAndRefuses) {
     const Desk desk;
     desk.submit({"--training.max_nodes", "8"});
     const SmallManager manager(desk.state);
-    EXPECT_EQ(rescale({"drain", desk.state, "n[1-2]", "n7"}).output, "drain n[1-2,7]\n");
+    desk.slurm("sinfo", "exit 1");
+    EXPECT_EQ(desk.with_slurm({"drain", desk.state, "n[1-2]", "n7"}).output, "drain n[1-2,7]\n");
     EXPECT_THAT(rescale({"status", desk.state}).output, HasSubstr("3 drained: n[1-2,7]"));
     EXPECT_EQ(rescale({"drain", desk.state, "all", "--undo"}).output, "undrain all nodes\n");
     EXPECT_TRUE(StateDirectory::open(desk.state).drained().nodes.empty());
@@ -339,6 +350,53 @@ TEST(Requests, ManagerAnswersAndRefuses) {
     EXPECT_EQ(refused.exit_code, 2);
     EXPECT_THAT(refused.error, HasSubstr("refused, fashion is stopped already"));
     EXPECT_EQ(rescale({"stop", desk.state, "all"}).exit_code, 2);  // nothing is left
+}
+
+TEST(Requests, ADrainOfNodesThatDoNotExistIsRefused) {
+    const Desk desk;
+    desk.submit();
+    desk.slurm("sinfo", "for node in n1 n2 n12; do echo \"$node|cancel|up|idle|0/4/0/4|4000|(null)|none\"; done");
+    const CommandResult unknown = desk.with_slurm({"drain", desk.state, "n[1-3]", "n22", "printer"});
+    EXPECT_EQ(unknown.exit_code, 2);
+    EXPECT_THAT(unknown.error, HasSubstr("the cluster has no "));
+    for (const char* node : {"n[3,22]", "printer"}) {
+        EXPECT_THAT(unknown.error, HasSubstr(node));
+    }
+    EXPECT_THAT(unknown.error, HasSubstr("did you mean n[1,12]?"));
+    EXPECT_THAT(desk.with_slurm({"drain", desk.state, "printer"}).error, HasSubstr("`sinfo --Node` lists them"));
+    EXPECT_TRUE(StateDirectory::open(desk.state).inbox().waiting().empty());
+    const CommandResult known = desk.with_slurm({"drain", desk.state, "n[1-2]"});
+    EXPECT_EQ(known.exit_code, 0) << known.error;
+    EXPECT_EQ(desk.with_slurm({"drain", desk.state, "n99", "--undo"}).exit_code, 0) << "it may be gone since it was drained";
+    EXPECT_EQ(desk.with_slurm({"drain", desk.state, "all"}).exit_code, 0);
+    desk.slurm("sinfo", "echo the controller is away >&2; exit 1");
+    const CommandResult away = desk.with_slurm({"drain", desk.state, "n99"});
+    EXPECT_EQ(away.exit_code, 0) << away.error;
+    EXPECT_THAT(away.error, HasSubstr("the controller is away: whether the cluster has these nodes is not known"));
+    EXPECT_EQ(StateDirectory::open(desk.state).inbox().waiting().size(), 4u);
+}
+
+TEST(Serve, LivesOnWhileItsStateDirectoryIsAway) {
+    const Desk desk;
+    desk.submit();
+    desk.slurm("squeue", "");
+    desk.slurm("sinfo", "echo 'n1|cancel|up|allocated|4/0/0/4|4000|(null)|none'");
+    desk.slurm("scontrol", "echo No reservations in the system");
+    const StateDirectory state = StateDirectory::open(desk.state);
+    CommandResult served;
+    std::thread server([&] { served = desk.with_slurm({"serve", desk.state, "--serve.every", "3"}); });
+    for (int look = 0; look < 300 && !state.round(); ++look) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    }
+    EXPECT_TRUE(state.round());
+    fs::rename(desk.state, desk.dir / "away");
+    std::this_thread::sleep_for(std::chrono::milliseconds(4500));  // longer than a round, and than a look for requests
+    fs::rename(desk.dir / "away", desk.state);
+    const CommandResult stopped = desk.with_slurm({"stop", desk.state, "--manager"});
+    EXPECT_EQ(stopped.exit_code, 0) << stopped.error;
+    server.join();
+    EXPECT_EQ(served.exit_code, 0) << served.error;
+    EXPECT_THAT(served.error, testing::AllOf(HasSubstr("is away: "), HasSubstr("and is back")));
 }
 
 TEST(Requests, ThoseOfASweepAreDoneInOneRound) {

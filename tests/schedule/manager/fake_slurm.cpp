@@ -81,7 +81,7 @@ CommandResult FakeSlurm::sbatch(const std::vector<std::string>& command) {
 CommandResult FakeSlurm::scancel(const std::vector<std::string>& command) {
     const bool signal_only = value_of(command, "--signal") != nullptr;
     for (const std::string& word : command) {
-        if (jobs.contains(word)) {
+        if (jobs.contains(word) && !(lingers && signal_only)) {
             end(word, signal_only || !jobs[word].running ? std::optional(75) : std::nullopt);
         }
     }

@@ -39,6 +39,7 @@ class FakeSlurm {
     bool silent = false;              // no answer to anything
     bool loses_answers = false;       // sbatch is obeyed, and nobody hears of it
     bool starts = true;               // jobs on idle nodes
+    bool lingers = false;             // who is sent a signal stays until it is cancelled
     std::map<std::string, int> waiting;  // job of somebody else, without a plan -> nodes
     std::map<std::string, double> planned;  // node -> when a job of somebody else shall start there, seconds since 1970
     std::string refusal;              // of sbatch

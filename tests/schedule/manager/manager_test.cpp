@@ -11,6 +11,8 @@
 #include <mastic/schedule/manager/inbox.hpp>
 
 #include "schedule/manager/fake_slurm.hpp"
+#include "support/captured_log.hpp"
+#include "support/expect_error.hpp"
 #include "support/temp_dir.hpp"
 
 namespace mastic::schedule {
@@ -163,6 +165,191 @@ TEST_F(AManager, KeepsOutOfTheWayOfJobsThatAreAboutToStart) {
     slurm.end(slurm.jobs_of("a").front(), 75);  // preempted
     rounds(1);
     EXPECT_THAT(slurm.jobs_of("a"), SizeIs(3)) << "it may be the one that Slurm makes room for";
+}
+
+TEST_F(AManager, LeavesSpareNodesToOthers) {
+    options.spare = 1;
+    start();
+    submit("a");
+    rounds(3);
+    EXPECT_THAT(slurm.jobs_of("a"), SizeIs(3));
+    EXPECT_EQ(state.round()->spare, 1);
+    EXPECT_THAT(state.round()->waits_for, Contains("limited by serve.spare: 1 node stays idle for others"));
+    options.spare = 5;
+    start();
+    rounds(10);
+    EXPECT_THAT(slurm.jobs_of("a"), IsEmpty()) << "of four nodes";
+}
+
+TEST_F(AManager, GivesBackSpareNodesThatOthersUse) {
+    options.spare = 1;
+    start();
+    submit("a");
+    rounds(2);
+    const std::vector<std::string> used = slurm.nodes_of("a");
+    ASSERT_THAT(used, SizeIs(3));
+    std::string spare = "n1";
+    while (std::ranges::find(used, spare) != used.end()) {
+        ++spare.back();
+    }
+    slurm.take(spare);
+    rounds(3);
+    EXPECT_THAT(slurm.jobs_of("a"), SizeIs(3)) << "it may be for a moment";
+    rounds(2);
+    EXPECT_THAT(slurm.jobs_of("a"), SizeIs(2));
+    EXPECT_THAT(text_of(EventKind::pilot_leaving), HasSubstr("serve.spare"));
+    rounds(10);
+    EXPECT_THAT(slurm.jobs_of("a"), SizeIs(2)) << "one is enough";
+    slurm.give_back(spare);
+    rounds(3);
+    EXPECT_THAT(slurm.jobs_of("a"), SizeIs(2)) << "the next job of others may come soon";
+    rounds(30);
+    EXPECT_THAT(slurm.jobs_of("a"), SizeIs(3));
+}
+
+// Slurm keeps two nodes for a job that does not start.
+TEST_F(AManager, PilotsThatWaitForNodesThatSlurmKeepsDoNotHoldUpOthers) {
+    options.burst = 2;
+    start();
+    for (const char* node : {"n1", "n2"}) {
+        slurm.set_state(node, "planned");
+    }
+    slurm.take("n3");
+    slurm.take("n4");
+    submit("a");
+    rounds(1);
+    EXPECT_THAT(slurm.nodes_of("a"), ElementsAre("n1", "n2"));
+    slurm.give_back("n3");
+    rounds(7);
+    EXPECT_THAT(slurm.nodes_of("a"), ElementsAre("n3"));
+    rounds(15);
+    EXPECT_EQ(slurm.count("sbatch"), 3);
+    rounds(10);
+    EXPECT_THAT(slurm.nodes_of("a"), SizeIs(3)) << "whether they may start now is tried again";
+}
+
+// What a training gives to another one is no spare node before it is idle.
+TEST_F(AManager, StartsNoPilotOnSpareNodesWhileOthersLeave) {
+    options.spare = 1;
+    options.policy_name = "equal";
+    start();
+    submit("a");
+    rounds(2);
+    ASSERT_THAT(slurm.jobs_of("a"), SizeIs(3));
+    slurm.lingers = true;
+    submit("b");
+    rounds(3);
+    EXPECT_GE(count(EventKind::pilot_leaving), 1);
+    EXPECT_THAT(slurm.jobs, SizeIs(3)) << "the fourth node stays idle";
+    rounds(10);
+    EXPECT_THAT(slurm.jobs, SizeIs(3));
+    EXPECT_THAT(slurm.jobs_of("b"), testing::Not(IsEmpty())) << "those that did not obey were cancelled";
+}
+
+TEST_F(AManager, NodesThatStayFreeForJobsThatAreAboutToStartAreSpare) {
+    options.spare = 2;
+    start();
+    submit("a");
+    slurm.waiting["801"] = 3;
+    rounds(1);
+    EXPECT_THAT(slurm.jobs_of("a"), SizeIs(1));
+}
+
+TEST_F(AManager, EndsPilotsOfATrainingThatHangs) {
+    submit("a", 1, 2);
+    rounds(2);
+    train("a", 2, 10);
+    rounds(59);
+    EXPECT_EQ(count(EventKind::pilot_leaving), 0);
+    rounds(4);
+    EXPECT_EQ(count(EventKind::pilot_leaving), 2);
+    EXPECT_THAT(text_of(EventKind::pilot_leaving), HasSubstr("no step in 10 min"));
+    EXPECT_EQ(record_of("a").failures, 1);
+    rounds(150);
+    EXPECT_EQ(record_of("a").state, TrainingState::failed);
+    EXPECT_THAT(record_of("a").reason, HasSubstr("3 pilots in a row"));
+    EXPECT_THAT(record_of("a").reason, HasSubstr("no step in 10 min 00 s; its log is "));
+    rounds(3);
+    EXPECT_TRUE(manager->all_ended());
+}
+
+TEST_F(AManager, WhoWritesNowAndThenDoesNotHang) {
+    submit("a", 1, 2);
+    rounds(2);
+    for (int i = 0; i < 10; ++i) {
+        rounds(50);
+        train("a", 2, 5);
+    }
+    rounds(1);
+    EXPECT_EQ(count(EventKind::pilot_leaving), 0);
+    options.silence = Seconds(0);
+    start();
+    rounds(400);
+    EXPECT_EQ(count(EventKind::pilot_leaving), 0) << "not if it is not to be looked for";
+}
+
+TEST_F(AManager, SilenceAddsUpOverPilotsAndManagers) {
+    submit("a", 1, 1);
+    rounds(1);
+    for (int i = 0; i < 4; ++i) {
+        ASSERT_EQ(record_of("a").failures, 0) << i;
+        rounds(20);
+        slurm.end(slurm.jobs_of("a").at(0), 75);  // preempted
+        start();
+        for (int wait = 0; wait < 20 && slurm.jobs_of("a").empty(); ++wait) {
+            rounds(1);
+        }
+    }
+    EXPECT_EQ(record_of("a").failures, 1);
+    EXPECT_THAT(text_of(EventKind::pilot_leaving), HasSubstr("no step in 10 min"));
+}
+
+TEST_F(AManager, WhatItCannotSeeIsNoSilence) {
+    submit("a", 1, 1);
+    rounds(2);
+    train("a", 1, 5);
+    rounds(30);
+    slurm.silent = true;
+    rounds(120);
+    slurm.silent = false;
+    rounds(10);
+    std::filesystem::rename(directory / "a", directory / "away");
+    rounds(120);
+    std::filesystem::rename(directory / "away", directory / "a");
+    for (int outage = 0; outage < 12; ++outage) {
+        std::filesystem::rename(state.path(), directory / "state-away");
+        rounds(9);
+        std::filesystem::rename(directory / "state-away", state.path());
+        rounds(1);
+    }
+    rounds(1);
+    now_s += 7200;  // it hung itself, in a file system that did not answer
+    rounds(3);
+    EXPECT_EQ(count(EventKind::pilot_leaving), 0);
+    EXPECT_GT(record_of("a").silent_s, 300);
+    EXPECT_LT(record_of("a").silent_s, 580);
+    rounds(30);
+    EXPECT_EQ(record_of("a").failures, 1);
+}
+
+TEST_F(AManager, ATrialThatHangsDoesNotHoldUpItsSweep) {
+    TrainingOrder trial;
+    trial.sweep = "rates";
+    trial.keep_best = 1;
+    trial.total_samples = 4000;
+    for (const char* node : {"n3", "n4"}) {
+        slurm.take(node);
+    }
+    submit("rates-1", 1, 1, trial);
+    submit("rates-2", 1, 1, trial);
+    rounds(2);
+    now_s += 25;
+    train("rates-1", 1, 25);
+    rounds(3);
+    EXPECT_THAT(record_of("rates-1").target_reason, HasSubstr("waits for the other trials"));
+    rounds(240);
+    EXPECT_EQ(record_of("rates-2").state, TrainingState::failed);
+    EXPECT_THAT(slurm.jobs_of("rates-1"), SizeIs(1)) << record_of("rates-1").target_reason;
 }
 
 TEST_F(AManager, ChargesNoMoreThanTheirLimitAfterDaysWithoutAManager) {
@@ -457,6 +644,81 @@ TEST_F(AManager, NeverThrowsForAStateThatCannotBeWritten) {
     submit("b");
     EXPECT_NO_THROW(rounds(3));
     EXPECT_NE(manager->problem(), "");
+}
+
+TEST_F(AManager, GoesOnWhenItsStateDirectoryIsBack) {
+    submit("a", 1, 3);
+    rounds(2);
+    const std::map<std::string, FakeSlurm::Job> before = slurm.jobs;
+    const int asked = slurm.count("sbatch") + slurm.count("scancel");
+    test::CapturedLog log;
+    std::filesystem::rename(state.path(), directory / "away");
+    rounds(30);
+    EXPECT_EQ(slurm.count("sbatch") + slurm.count("scancel"), asked);
+    EXPECT_THAT(manager->problem(), HasSubstr("is away: "));
+    slurm.end(slurm.jobs_of("a").at(0), 3);  // what becomes of pilots meanwhile is seen later
+    std::filesystem::rename(directory / "away", state.path());
+    test::write_file(state.pilots() / ("a-" + before.begin()->first + ".code"), "3\n");
+    submit("b", 1, 1);
+    rounds(2);
+    EXPECT_EQ(manager->problem(), "");
+    EXPECT_EQ(record_of("a").failures, 1);
+    EXPECT_THAT(slurm.jobs_of("b"), SizeIs(1));
+    EXPECT_THAT(text_of(EventKind::problem), HasSubstr("was away for 5 min"));
+    const std::string said = log.text();
+    EXPECT_EQ(said.find("is away"), said.rfind("is away")) << "once: " << said;
+    EXPECT_THAT(said, HasSubstr("and is back"));
+}
+
+// As a file server that was away for less than a round may leave it.
+TEST_F(AManager, OpensItsLogOfEventsAnewWhenItIsAnotherFile) {
+    submit("a", 1, 1);
+    rounds(2);
+    const std::string events_before = read_text_file(state.events_file());
+    std::filesystem::remove(state.events_file());
+    test::write_file(state.events_file(), events_before);
+    submit("b", 1, 1);
+    rounds(3);
+    EXPECT_EQ(manager->problem(), "");
+    EXPECT_THAT(slurm.jobs_of("b"), SizeIs(1));
+    EXPECT_EQ(count(EventKind::pilot_submitted), 2);
+}
+
+TEST_F(AManager, EndsWhenItsStateDirectoryIsAwayForAnHour) {
+    submit("a");
+    rounds(2);
+    std::filesystem::rename(state.path(), directory / "away");
+    EXPECT_NO_THROW(rounds(360));
+    test::expect_error(ExitCode::io, "has been away for 1 h", [&] { rounds(2); });
+    EXPECT_THAT(slurm.jobs_of("a"), SizeIs(4)) << "pilots go on";
+}
+
+// A sweep that is judged without one of its trials cannot be judged again.
+TEST_F(AManager, DecidesNothingWhileATrainingCannotBeRead) {
+    TrainingOrder trial;
+    trial.sweep = "rates";
+    trial.keep_best = 1;
+    trial.total_samples = 4000;
+    for (const char* name : {"rates-1", "rates-2", "rates-3"}) {
+        submit(name, 1, 1, trial);
+    }
+    rounds(2);
+    const auto file = state.path() / "trainings/rates-3/record.json";
+    std::filesystem::rename(file, directory / "record.json");
+    std::filesystem::create_directory(file);
+    now_s += 25;
+    train("rates-1", 1, 25);
+    train("rates-2", 1, 25);
+    rounds(4);
+    EXPECT_THAT(manager->problem(), HasSubstr("rates-3/record.json"));
+    std::filesystem::remove(file);
+    std::filesystem::rename(directory / "record.json", file);
+    rounds(2);
+    EXPECT_EQ(manager->problem(), "");
+    for (const char* name : {"rates-1", "rates-2", "rates-3"}) {
+        EXPECT_FALSE(has_ended(record_of(name).state)) << name;
+        EXPECT_NE(record_of(name).state, TrainingState::stopping) << name;
+    }
 }
 
 TEST_F(AManager, WhatItOnlySaysIsNotDone) {

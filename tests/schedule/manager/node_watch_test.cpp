@@ -76,6 +76,24 @@ TEST_F(Nodes, AreNotWantedByAStreamOfJobsThatNeverStart) {
     EXPECT_TRUE(watch.nodes().at("n3").wanted) << "the others may start then";
 }
 
+TEST_F(Nodes, ThatSlurmKeepsForAJobThatDoesNotStartAreTriedNowAndThen) {
+    slurm.set_state("n1", "planned");
+    look(100);
+    EXPECT_FALSE(watch.nodes().at("n1").kept);
+    look(144);
+    EXPECT_FALSE(watch.nodes().at("n1").kept);
+    look(145);
+    EXPECT_TRUE(watch.nodes().at("n1").kept);
+    EXPECT_FALSE(watch.nodes().at("n2").kept);
+    look(400);
+    EXPECT_FALSE(watch.nodes().at("n1").kept);
+    look(450);
+    EXPECT_TRUE(watch.nodes().at("n1").kept);
+    slurm.set_state("n1", "idle");
+    look(460);
+    EXPECT_FALSE(watch.nodes().at("n1").kept);
+}
+
 TEST_F(Nodes, AreUsableFromTheViewOnThatShowsThemIdle) {
     slurm.take("n2");
     EXPECT_THAT(look(100).idle, ElementsAre("n1", "n3"));

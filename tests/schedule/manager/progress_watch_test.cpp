@@ -6,6 +6,7 @@
 
 #include <mastic/report/run_record.hpp>
 
+#include "support/expect_error.hpp"
 #include "support/temp_dir.hpp"
 
 namespace mastic::schedule {
@@ -96,6 +97,74 @@ TEST_F(Watch, OfALongRunTheEndIsEnough) {
     ASSERT_FALSE(runs.empty());
     EXPECT_LT(runs.size(), 50u) << "a file that was there before is not read from its beginning";
     EXPECT_DOUBLE_EQ(runs[0].rate, 100);
+}
+
+TEST_F(Watch, NewsIsAStepOrAnEvaluationAndNoStart) {
+    watch.look(1);
+    EXPECT_FALSE(watch.has_news());
+    add(event("start"));
+    watch.look(2);
+    EXPECT_FALSE(watch.has_news()) << "it may hang from then on";
+    add(step(1, 100, 1));
+    watch.look(3);
+    EXPECT_TRUE(watch.has_news());
+    watch.look(4);
+    EXPECT_FALSE(watch.has_news());
+    add(report::EvaluationRecord{});
+    watch.look(5);
+    EXPECT_TRUE(watch.has_news());
+}
+
+TEST_F(Watch, WhatAnEarlierManagerHasReadIsNoNews) {
+    for (int i = 1; i <= 2000; ++i) {
+        add(step(i, 100 * i, 4));
+    }
+    watch.look(1);
+    ProgressWatch next(directory.path(), watch.known());
+    next.look(2);
+    EXPECT_EQ(next.progress().samples, 200'000);
+    EXPECT_FALSE(next.has_news());
+    add(step(2001, 200'100, 4));
+    ProgressWatch third(directory.path(), next.known());
+    third.look(3);
+    EXPECT_TRUE(third.has_news()) << "written while nobody looked";
+    test::write_file(directory / "metrics.jsonl", to_json_line(step(1, 100, 1)) + "\n");
+    ProgressWatch fourth(directory.path(), third.known());
+    fourth.look(4);
+    EXPECT_TRUE(fourth.has_news()) << "another file";
+}
+
+TEST_F(Watch, AFileThatIsAwayIsNoSilence) {
+    add(step(1, 100, 1));
+    watch.look(1);
+    std::filesystem::rename(directory / "metrics.jsonl", directory / "away");
+    test::expect_error(ExitCode::io, "metrics.jsonl", [&] { watch.look(2); });
+    ProgressWatch next(directory.path(), watch.known());
+    test::expect_error(ExitCode::io, "metrics.jsonl", [&] { next.look(3); });
+    std::filesystem::rename(directory / "away", directory / "metrics.jsonl");
+    watch.look(4);
+    EXPECT_EQ(watch.progress().samples, 100);
+    EXPECT_FALSE(watch.has_news());
+}
+
+TEST_F(Watch, WhoLeavesTellsHowFarItCame) {
+    add(step(1, 100, 1));
+    report::RunRecord record;
+    record.samples = 100;
+    const auto write_at = [&](int second) {
+        write_run_record(directory / "run.json", record);
+        std::filesystem::last_write_time(directory / "run.json",
+                                         std::filesystem::file_time_type::clock::now() + std::chrono::seconds(second));
+    };
+    write_at(0);
+    watch.look(1);
+    write_at(5);
+    watch.look(2);
+    EXPECT_FALSE(watch.has_news());
+    record.samples = 150;
+    write_at(10);
+    watch.look(3);
+    EXPECT_TRUE(watch.has_news());
 }
 
 TEST_F(Watch, DamagedLinesAreLeftOut) {

@@ -158,6 +158,30 @@ TEST(StateDirectory, DamageOfOneTrainingIsItsOwn) {
     expect_error(ExitCode::data, "record.json is damaged", [&] { state.require("bad"); });
 }
 
+TEST(StateDirectory, KnowsWhetherItIsStillThere) {
+    const TempDir dir;
+    const StateDirectory state = state_with(dir, {"a"});
+    EXPECT_NO_THROW(state.check());
+    fs::rename(state.path(), dir / "away");
+    expect_error(ExitCode::io, "state.json", [&] { state.check(); });
+    const StateDirectory other = StateDirectory::create_or_open(state.path());
+    expect_error(ExitCode::io, "is not the state directory that it was", [&] { state.check(); });
+    EXPECT_NO_THROW(other.check());
+}
+
+TEST(StateDirectory, TellsDamageFromAFileThatCannotBeRead) {
+    const TempDir dir;
+    const StateDirectory state = state_with(dir, {"a", "b", "c"});
+    write_file_atomically(state.path() / "trainings/a/record.json", std::string_view("{"));
+    fs::remove(state.path() / "trainings/b/record.json");
+    fs::remove(state.path() / "trainings/c/record.json");
+    fs::create_directory(state.path() / "trainings/c/record.json");  // reading it fails, as after an error of the file system
+    EXPECT_FALSE(state.load("a").unread);
+    EXPECT_FALSE(state.load("b").unread);
+    EXPECT_TRUE(state.load("c").unread);
+    EXPECT_THAT(state.load("c").problem, testing::HasSubstr("record.json"));
+}
+
 TEST(StateDirectory, KnowsNamesThatWereMeant) {
     const TempDir dir;
     const StateDirectory state = state_with(dir, {"fashion", "text"});

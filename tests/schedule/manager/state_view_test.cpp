@@ -66,6 +66,8 @@ TEST(Status, SaysWhetherAManagerLives) {
     EXPECT_THAT(text, HasSubstr("2.0 node-hours"));
     EXPECT_THAT(text, HasSubstr("waits for  3 pilots are pending"));
     EXPECT_THAT(text, HasSubstr("PROBLEM    squeue failed: controller is away"));
+    view.round->spare = 1;
+    EXPECT_THAT(status_text(view), HasSubstr("0 filled, 2 idle (1 left to others), 60 in all"));
     view.now_s = 2000;
     EXPECT_THAT(status_text(view), HasSubstr("LATE by 14 min 35 s"));
 }

@@ -121,6 +121,15 @@ TEST(Setbacks, TheNextPilotWaitsLongerEachTime) {
     EXPECT_EQ(setbacks.not_before_s(), 0);
 }
 
+TEST(Setbacks, SilenceIsAFailureToo) {
+    Setbacks setbacks;
+    setbacks.hung("no step in 10 min");
+    setbacks.count(100);
+    EXPECT_EQ(setbacks.failures(), 1);
+    EXPECT_GT(setbacks.not_before_s(), 100);
+    EXPECT_EQ(setbacks.last(), "no step in 10 min");
+}
+
 TEST(Setbacks, ProgressForgivesAllOfThem) {
     Setbacks setbacks(2);
     setbacks.progressed(0);

@@ -413,8 +413,9 @@ struct Membership::Impl {
             throw Left();
         }
         if (now.ended || !came) {
-            throw Error(ExitCode::collective, "the run goes on without this process: " + now.why,
-                        "start it again: it joins as a newcomer");
+            // A newcomer that the others could not wait for has done nothing yet.
+            throw Error(applied < late_until ? ExitCode::requeue : ExitCode::collective,
+                        "the run goes on without this process: " + now.why, "start it again: it joins as a newcomer");
         }
         if (!now.regrouped) {
             return false;

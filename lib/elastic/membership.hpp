@@ -115,7 +115,8 @@ class Membership {
     // changed: a new generation, or the old one is broken already, which the next operation will tell.
     Boundary at_boundary(Step step, std::int64_t agreed_pending);
     // After a failed step and the end of the group; `applied`: the last step that counts here. Waits for the survivors. Throws
-    // Error(collective) if they go on without this process, and Left below if it had asked to go.
+    // Error(collective) if they go on without this process, Error(requeue) if it was still on its way to their state, and Left
+    // below if it had asked to go.
     void regroup(Step applied);
     // Asks to be let go, at a boundary. From any thread.
     void leave();

@@ -52,6 +52,7 @@ class CountedSteps : public StepMembership {
     std::int64_t next_generation() override { return 0; }
     bool take_checkpoint_wish() override { return false; }
     void leave(job::StopReason) override {}
+    bool hands_over(std::int64_t, job::StopReason) override { return false; }
     void applied(std::shared_ptr<const gradient::FlatGradients>, std::uint64_t, double, std::int64_t) override {}
     bool ends_after(std::int64_t) override { return --left_ == 0; }
     std::optional<Lead> take_lead() override { return std::nullopt; }
@@ -107,6 +108,13 @@ class ElasticRun::Steps : public StepMembership {
             leaving_ = reason;
             run_.membership_->leave();
         }
+    }
+    bool hands_over(std::int64_t agreed_generation, job::StopReason reason) override {
+        const bool others_come = agreed_generation > static_cast<std::int64_t>(run_.membership_->generation().id);
+        if (others_come) {
+            leave(reason);
+        }
+        return others_come;
     }
     bool ends_after(std::int64_t agreed_generation) override {
         if (std::exchange(run_.unproven_, false)) {

@@ -339,7 +339,8 @@ bool Trainer::after_step(const StepAgreement& agreed) {
         throw;
     }
     record_step(agreed);
-    if (agreed.stop != job::StopReason::none && !finished()) {
+    const bool stops = agreed.stop != job::StopReason::none && !finished();
+    if (stops && (parts_.membership == nullptr || !parts_.membership->hands_over(agreed.next_generation, agreed.stop))) {
         result_.code = ExitCode::requeue;
         result_.reason = job::to_string(agreed.stop);
     }

@@ -46,6 +46,9 @@ class StepMembership {
     virtual bool take_checkpoint_wish() = 0;
     // This process is to go (a signal, its time limit) while others stay.
     virtual void leave(job::StopReason reason) = 0;
+    // This process is alone and asked to stop: true if others come after the step that agreed on this generation. Then they go on,
+    // and this one leaves when they have begun, since a newcomer may still need its last step.
+    virtual bool hands_over(std::int64_t agreed_generation, job::StopReason reason) = 0;
     // The update of a step has been made from `gradients` of `samples` samples.
     virtual void applied(std::shared_ptr<const gradient::FlatGradients> gradients, std::uint64_t samples,
                          double learning_rate, std::int64_t agreed_generation) = 0;

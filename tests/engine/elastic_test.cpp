@@ -9,6 +9,8 @@
 #include <thread>
 #include <utility>
 
+#include <mastic/core/file.hpp>
+
 #include "engine/train_program.hpp"
 #include "support/child_process.hpp"
 #include "support/temp_dir.hpp"
@@ -203,6 +205,27 @@ TEST_F(Elastic, TheLastMemberSavesWhenItIsAskedToStop) {
     EXPECT_EQ(only.wait(), 75) << only.output();
     EXPECT_EQ(record_of(run).attempt.exit_code, 75);
     EXPECT_EQ(step_of(newest_state(run)), record_of(run).attempt.last_step);
+}
+
+// In the same step as the newcomer becomes a member: that one still lacks this step.
+TEST_F(Elastic, WhoIsStoppedWhenANewcomerComesHandsOverToIt) {
+    constexpr int epochs = 3;
+    const Arguments slow = {"--train.inject", "slow@60000"};  // 1 s a step, so that the newcomer comes within one
+    ChildProcess first = start(epochs, slow);
+    ASSERT_TRUE(passes(1)) << first.output();
+    ChildProcess second = start(epochs, slow);
+    ASSERT_TRUE(eventually([&] { return second.output().find("model mlp") != std::string::npos; })) << second.output();
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    first.kill(SIGTERM);
+    EXPECT_EQ(first.wait(), 75) << first.output();
+    EXPECT_EQ(second.wait(), 0) << second.output();
+    expect_every_step_once(epochs);
+    const std::string written = read_text_file(run / "metrics.jsonl");
+    int steps = 0;
+    for (auto at = written.find("\"type\":\"step\""); at != written.npos; at = written.find("\"type\":\"step\"", at + 1)) {
+        ++steps;
+    }
+    EXPECT_EQ(steps, epochs * steps_of_an_epoch) << first.output() << second.output();
 }
 
 // As when Slurm takes all nodes back in one moment.

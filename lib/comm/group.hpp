@@ -79,6 +79,8 @@ struct OperationOptions {
     std::string_view name{};  // for stall reports and traces: "bucket 3"; copied
     // How to do it, instead of what the group selects; equal on all ranks. For tuners.
     const Choice* choice = nullptr;
+    // The owner of the buffers, where the caller may go before the operation has ended (an exception): kept as long as they are used.
+    std::shared_ptr<void> owner{};
 };
 
 // The handle of one started operation. Cheap to copy; all copies see the same operation.

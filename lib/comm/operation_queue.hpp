@@ -30,7 +30,8 @@ struct QueuedOperation {
     int lane = 0;
     int priority = 0;
     bool exclusive = false;
-    std::unique_ptr<Operation> operation;
+    std::shared_ptr<void> owner{};         // of the buffers, or null
+    std::unique_ptr<Operation> operation;  // ends before its buffers
     std::shared_ptr<Request::State> state;
     Clock::time_point started{};  // zero while it waits
 };

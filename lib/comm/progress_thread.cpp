@@ -279,6 +279,7 @@ void ProgressThread::Shared::finish(const Active& done, std::exception_ptr error
     lock.unlock();
     QueuedOperation& entry = completed.front();
     entry.operation.reset();
+    entry.owner.reset();
     entry.state->complete(Clock::now() - entry.started);
     completed.clear();
     lock.lock();
@@ -427,6 +428,7 @@ std::shared_ptr<Request::State> ProgressThread::Shared::take_over(const std::sha
                                                    .number = number,
                                                    .lane = submission.lane,
                                                    .priority = submission.priority,
+                                                   .owner = std::move(submission.owner),
                                                    .operation = std::move(submission.operation),
                                                    .state = state,
                                                    .started = Clock::now()});
@@ -529,6 +531,7 @@ Request ProgressThread::submit(const std::shared_ptr<Channel>& channel, Submissi
                          .lane = submission.lane,
                          .priority = submission.priority,
                          .exclusive = submission.exclusive,
+                         .owner = std::move(submission.owner),
                          .operation = std::move(submission.operation),
                          .state = state});
     shared_->wake();
@@ -571,7 +574,9 @@ void ProgressThread::run(const std::shared_ptr<Channel>& channel, Submission sub
     if (error) {
         // The operation stays: its streams may still hold its buffers.
         shared_->abandoned = true;
-        shared_->set_aside.emplace_back().operation = std::move(submission.operation);
+        QueuedOperation& kept = shared_->set_aside.emplace_back();
+        kept.owner = std::move(submission.owner);
+        kept.operation = std::move(submission.operation);
         channel->break_off(failure_text(submission.name, error));
         channel->fail_requests();
         shared_->wake();

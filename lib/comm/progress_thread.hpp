@@ -28,6 +28,7 @@ struct ChannelOptions {
 
 struct Submission {
     std::unique_ptr<Operation> operation;
+    std::shared_ptr<void> owner{};  // of its buffers; null: the caller sees to it
     std::string name;
     int priority = 0;
     int lane = 0;            // operations of one lane run one after the other

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <array>
+#include <memory>
 
 #include <mastic/comm/group.hpp>
 #include <mastic/job/signals.hpp>
@@ -37,8 +38,10 @@ class ControlWord {
     StepAgreement finish();
 
   private:
+    using Sums = std::array<double, 10>;
+
     comm::Group& group_;
-    std::array<double, 10> sums_{};
+    std::shared_ptr<Sums> sums_ = std::make_shared<Sums>();
     comm::Request request_;
 };
 

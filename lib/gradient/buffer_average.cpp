@@ -30,7 +30,7 @@ void BufferAverage::start(double weight) {
     }
     request_ = group_.start_allreduce(
         {flat_.data_ptr(), static_cast<std::size_t>(flat_.numel()), DataType::float64}, comm::ReduceOp::sum,
-        {0, "buffers"});
+        {.name = "buffers", .owner = std::make_shared<torch::Tensor>(flat_)});
 }
 
 void BufferAverage::finish() {

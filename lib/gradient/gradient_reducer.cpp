@@ -137,7 +137,7 @@ struct GradientReducer::Implementation {
         bucket.start_time = Trace::Clock::now();
         const torch::Tensor& flat = current->flats()[index];
         comm::BufferView view{flat.data_ptr(), plan[index].count, plan[index].type};
-        bucket.request = group.start_allreduce(view, comm::ReduceOp::sum, {0, bucket.name});
+        bucket.request = group.start_allreduce(view, comm::ReduceOp::sum, {.name = bucket.name, .owner = current});
     }
 
     void begin() {

@@ -203,6 +203,30 @@ TEST_F(ProgressThreadTest, ARequestFailsWhenNoStepIsUnderWay) {
     EXPECT_EQ(scene_.steps, 1);
 }
 
+TEST_F(ProgressThreadTest, BuffersAreKeptUntilTheirOperationHasEnded) {
+    auto owner = std::make_shared<int>();
+    const std::weak_ptr<int> seen = owner;
+    Request request = progress_.submit(
+        channel_, {.operation = std::make_unique<Gate>(scene_, "a"), .owner = std::move(owner), .name = "a"});
+    eventually([this] { return scene_.steps > 0; });
+    EXPECT_FALSE(seen.expired());
+    scene_.open = true;
+    request.wait();
+    EXPECT_TRUE(seen.expired()) << "free by the time that the caller goes on";
+}
+
+TEST_F(ProgressThreadTest, BuffersOfWhatNeverCompletesAreKeptAsLongAsTheThread) {
+    auto owner = std::make_shared<int>();
+    const std::weak_ptr<int> seen = owner;
+    {
+        const Request forgotten = progress_.submit(
+            channel_, {.operation = std::make_unique<Gate>(scene_, "a"), .owner = std::move(owner), .name = "a"});
+        progress_.abandon(channel_, "rank 1 is lost");
+        test::expect_error(ExitCode::collective, "rank 1 is lost", [&] { forgotten.wait(); });
+    }
+    EXPECT_FALSE(seen.expired()) << "a stream may still read or write them";
+}
+
 TEST_F(StallTest, IsReportedByNameThenEndsAllThatWaits) {
     const Request stalled = submit_gate("bucket 3", 0);
     const Request same_lane = submit_gate("bucket 4", 0);

@@ -1,6 +1,9 @@
 // Gradients of several ranks against the gradient of one process that sees all samples.
 #include <torch/torch.h>
 
+#include <chrono>
+#include <thread>
+
 #include <gtest/gtest.h>
 
 #include <mastic/core/error.hpp>
@@ -112,6 +115,25 @@ TEST_P(Reducer, CountsUnusedParametersAsZero) {
         reducer.finish();
         expect_equal_to_serial(network);
         EXPECT_EQ(unused.grad().abs().sum().item<double>(), 0.0);
+    }
+}
+
+// Of an operator of torch that refuses, say. The reductions under way end after the reducer.
+TEST_P(Reducer, AnExceptionInTheMiddleOfAStepLeavesNoReductionWithoutItsBuckets) {
+    for (int round = 0; round < 20; ++round) {
+        auto network = make_network();
+        {
+            GradientReducer reducer(parameters_of(*network), group, options, trace);
+            reducer.begin();
+            reducer.expect_last_backward();
+            if (group.rank() != 0) {
+                std::this_thread::sleep_for(std::chrono::milliseconds(5));
+            }
+            loss_of(network, 0, samples).backward();
+        }
+        torch::Tensor in_its_place = torch::full({4096}, 1.0, torch::kFloat64);
+        group.barrier();
+        EXPECT_EQ(in_its_place.sum().item<double>(), 4096.0);
     }
 }
 

@@ -21,6 +21,7 @@ LaneChoice lane_choice(const GroupOptions& options) {
 template <class Native>
 Submission submission(Native native, const char* name, const OperationOptions& options, int lane) {
     return {.operation = std::move(native.operation),
+            .owner = options.owner,
             .name = options.name.empty() ? name : std::string(options.name),
             .priority = options.priority,
             .lane = lane,

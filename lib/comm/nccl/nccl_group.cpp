@@ -67,9 +67,8 @@ class NcclGroup : public Group {
             return host_->start_allreduce(buffer, op, options);
         }
         require_supported(buffer.type, op);
-        const std::string name = name_of(options, "allreduce");
-        return submit(placement_.shared() ? shared_allreduce(buffer, op) : enqueue_allreduce(buffer, op),
-                      name);
+        return submit(placement_.shared() ? shared_allreduce(buffer, op) : enqueue_allreduce(buffer, op), options,
+                      "allreduce");
     }
 
     Request start_broadcast(BufferView buffer, int root, const OperationOptions& options) override {
@@ -78,7 +77,7 @@ class NcclGroup : public Group {
         }
         stream_->follow(buffer.stream);
         call_nccl([&] { communicator_->broadcast(buffer, root, *stream_); });
-        return submit(make_event_step(stream_->record()), name_of(options, "broadcast"));
+        return submit(make_event_step(stream_->record()), options, "broadcast");
     }
 
     Request start_reduce_scatter(BufferView send, BufferView receive, ReduceOp op,
@@ -194,9 +193,10 @@ class NcclGroup : public Group {
     }
 
     // Priorities do not count: NCCL wants the same order on all ranks, which is that of starting.
-    Request submit(std::unique_ptr<Operation> work, const std::string& name) {
+    Request submit(std::unique_ptr<Operation> work, const OperationOptions& options, const char* unnamed) {
+        const std::string name = name_of(options, unnamed);
         auto watched = make_watched_operation(std::move(work), communicator_, name, options_.limits.timeout);
-        return progress_.submit(channel_, {.operation = std::move(watched), .name = name});
+        return progress_.submit(channel_, {.operation = std::move(watched), .owner = options.owner, .name = name});
     }
 
     std::unique_ptr<Group> host_;

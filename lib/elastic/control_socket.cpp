@@ -11,7 +11,9 @@
 #include <sys/un.h>
 #include <unistd.h>
 #include <nlohmann/json.hpp>
+#include <spdlog/spdlog.h>
 
+#include <mastic/core/error.hpp>
 #include <mastic/core/file.hpp>
 
 namespace mastic::elastic {
@@ -20,27 +22,38 @@ namespace {
 
 namespace fs = std::filesystem;
 
+const std::string draft_mark = ".new";
+const std::string place_mark = ".path";  // where the socket is, if not here
+
 [[noreturn]] void fail(const fs::path& path) {
     throw_file_error("make the control socket", path, errno);
 }
 
-Descriptor listen_at(const fs::path& path) {
+sockaddr_un address_of(const fs::path& path) {
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
     std::strncpy(address.sun_path, path.c_str(), sizeof address.sun_path - 1);
+    return address;
+}
+
+// It gets its name when it listens already: see somebody_listens().
+Descriptor listen_at(const fs::path& path) {
+    const fs::path draft = path.string() + draft_mark;
+    const sockaddr_un address = address_of(draft);
     Descriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
-    ::unlink(path.c_str());
+    ::unlink(draft.c_str());
     // Its directory is private; nobody is answered before it listens.
     if (!socket.valid() ||
         ::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
-        ::chmod(path.c_str(), 0600) != 0 || ::listen(socket.get(), 16) != 0) {
+        ::chmod(draft.c_str(), 0600) != 0 || ::listen(socket.get(), 16) != 0 ||
+        ::rename(draft.c_str(), path.c_str()) != 0) {
         fail(path);
     }
     return socket;
 }
 
 fs::path short_place_for(const fs::path& path) {
-    if (path.string().size() < sizeof(sockaddr_un{}.sun_path)) {
+    if (path.string().size() + draft_mark.size() < sizeof(sockaddr_un{}.sun_path)) {
         return path;
     }
     std::string directory = "/tmp/mastic-XXXXXX";
@@ -48,6 +61,47 @@ fs::path short_place_for(const fs::path& path) {
         fail(directory);
     }
     return fs::path(directory) / "control";
+}
+
+// Of this host: across a shared directory all sockets refuse.
+bool somebody_listens(const fs::path& path) {
+    const sockaddr_un address = address_of(path);
+    const Descriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+    return !socket.valid() || ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 ||
+           (errno != ECONNREFUSED && errno != ENOENT);
+}
+
+void remove_if_dead(const fs::path& entry) {
+    const bool is_elsewhere = entry.extension() == place_mark;
+    std::string place = is_elsewhere ? read_text_file(entry) : entry.string();
+    place.erase(place.find_last_not_of('\n') + 1);
+    if (somebody_listens(place)) {
+        return;
+    }
+    ::unlink(place.c_str());
+    if (is_elsewhere) {
+        ::rmdir(fs::path(place).parent_path().c_str());
+        ::unlink(entry.c_str());
+    }
+}
+
+// What members left on this host that were killed. `path`: control-HOST-ID, the ID without a dash.
+void remove_the_dead_beside(const fs::path& path) {
+    const std::string name = path.filename().string();
+    const std::string of_this_host = name.substr(0, name.rfind('-') + 1);
+    std::error_code error;
+    for (const auto& entry : fs::directory_iterator(path.parent_path(), error)) {
+        const std::string other = entry.path().filename().string();
+        const bool is_named = other.starts_with(of_this_host) && other.find('-', of_this_host.size()) == std::string::npos;
+        if (!is_named || entry.path().extension() == draft_mark) {
+            continue;
+        }
+        try {
+            remove_if_dead(entry.path());
+        } catch (const Error& unreadable) {
+            spdlog::debug("{}", unreadable.what());  // another member has just removed it
+        }
+    }
 }
 
 std::string command_in(const std::string& line) {
@@ -84,8 +138,9 @@ ControlSocket::ControlSocket(comm::EventLoop& loop, fs::path path,
       bound_(short_place_for(path_)),
       ask_(std::move(ask)),
       socket_(listen_at(bound_)) {
+    remove_the_dead_beside(path_);
     if (bound_ != path_) {
-        write_file_atomically(path_.string() + ".path", bound_.string() + "\n", 0600);
+        write_file_atomically(path_.string() + place_mark, bound_.string() + "\n", 0600);
     }
     loop_.add(socket_.get(), *this);
 }
@@ -95,7 +150,7 @@ ControlSocket::~ControlSocket() {
     ::unlink(bound_.c_str());
     if (bound_ != path_) {
         ::rmdir(bound_.parent_path().c_str());
-        ::unlink((path_.string() + ".path").c_str());
+        ::unlink((path_.string() + place_mark).c_str());
     }
 }
 

@@ -3,7 +3,7 @@
 //   {"command": "status"}   {"command": "resize 3"}   {"command": "drain node4"}   {"command": "checkpoint"}
 //
 // Mode 0600. Where the path is too long for a socket (108 bytes), the socket lies in a private directory below /tmp, and the
-// file of its name with ".path" says where.
+// file of its name with ".path" says where. What killed members of this host have left is removed by the next one.
 #pragma once
 
 #include <deque>

@@ -102,7 +102,7 @@ struct Membership::Impl {
         spare.emplace(comm::ListeningSocket::on_every_address());
         Generation first{.id = newest ? newest->id + 1 : 1,
                          .previous = newest ? newest->id : 0,
-                         .reason = ended ? "start" : "start after all members were lost",
+                         .reason = ended ? "start" : "start again after all members had gone",
                          .members = {self}};
         first.members.front().data_port = spare->address().port();
         plan_addresses(options.network)(first);

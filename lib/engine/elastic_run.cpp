@@ -53,7 +53,7 @@ class CountedSteps : public StepMembership {
     bool take_checkpoint_wish() override { return false; }
     void leave(job::StopReason) override {}
     bool hands_over(std::int64_t, job::StopReason) override { return false; }
-    void applied(std::shared_ptr<const gradient::FlatGradients>, std::uint64_t, double, std::int64_t) override {}
+    void applied(std::shared_ptr<const gradient::FlatGradients>, const AppliedStep&, std::int64_t) override {}
     bool ends_after(std::int64_t) override { return --left_ == 0; }
     std::optional<Lead> take_lead() override { return std::nullopt; }
 
@@ -98,9 +98,9 @@ class ElasticRun::Steps : public StepMembership {
 
     std::int64_t next_generation() override { return run_.membership_->pending(); }
     bool take_checkpoint_wish() override { return run_.membership_->take_checkpoint_wish(); }
-    void applied(std::shared_ptr<const gradient::FlatGradients> gradients, std::uint64_t samples, double learning_rate,
+    void applied(std::shared_ptr<const gradient::FlatGradients> gradients, const AppliedStep& step,
                  std::int64_t agreed_generation) override {
-        run_.membership_->keep(run_.state_.step, run_.shared_->record(std::move(gradients), samples, learning_rate), agreed_generation);
+        run_.membership_->keep(run_.state_.step, run_.shared_->record(std::move(gradients), step), agreed_generation);
     }
     void leave(job::StopReason reason) override {
         if (leaving_ == job::StopReason::none) {
@@ -206,6 +206,7 @@ void ElasticRun::join() {
     setup_log({0, 1, directory_.logs() / ("member-" + name + ".log"), options_.output.level});
     open_trace(getpid(), name);
     shared_ = std::make_unique<ElasticState>(state_, bucket_options(options_.allreduce), arithmetic_);
+    shared_->on_step_of_others([this](const AppliedStep& step) { record_step_of_others(step); });
     elastic::MembershipOptions membership;
     membership.directory = directory_.path() / "elastic";
     membership.version = version();
@@ -453,24 +454,24 @@ TrainResult ElasticRun::train_generation(Steps& steps) {
 void ElasticRun::regroup() {
     group_.reset();
     shared_->roll_back();
-    const std::int64_t before = state_.step;
-    const std::size_t members = membership_->generation().members.size();
     membership_->regroup(state_.step);
-    if (state_.step > before) {
-        record_step_of_the_others(members);
-    }
     record_events();
 }
 
-// Others had completed the step that broke here, and gave what was applied. Its loss is theirs, but the history has no hole.
-void ElasticRun::record_step_of_the_others(std::size_t members) {
+// The history has no hole where the one that wrote it goes before it has written this step.
+void ElasticRun::record_step_of_others(const AppliedStep& step) {
+    if (!Trainer::is_recorded(state_.step, options_)) {
+        return;
+    }
     report::StepRecord done;
     done.step = state_.step;
     done.epoch = static_cast<std::int64_t>(state_.position.epoch);
     done.samples = static_cast<std::int64_t>(state_.samples);
     done.time_s = Seconds(Clock::now() - started_).count();
-    done.global_batch = static_cast<std::int64_t>(batch_of(members));
-    done.world_size = static_cast<std::int64_t>(members);
+    done.loss = step.loss;
+    done.learning_rate = step.learning_rate;
+    done.global_batch = static_cast<std::int64_t>(step.global_batch);
+    done.world_size = step.world_size;
     record(done);
 }
 

@@ -42,7 +42,7 @@ class ElasticRun : public TrainStages {
     void begin_generation();
     void check_equal_weights();
     void regroup();
-    void record_step_of_the_others(std::size_t members);
+    void record_step_of_others(const AppliedStep& step);
     void record(const report::MetricsRecord& record);
     void record_events();
     TrainResult end_after_leaving(Steps& steps);

@@ -46,8 +46,11 @@ class Reader {
         std::uint64_t size = 0;
         std::memcpy(&size, take(sizeof size).data(), sizeof size);
         const Bytes text = take(size);
-        header_ = nlohmann::json::parse(reinterpret_cast<const char*>(text.data()),
-                                        reinterpret_cast<const char*>(text.data()) + text.size());
+        const auto* first = reinterpret_cast<const char*>(text.data());
+        header_ = nlohmann::json::parse(first, first + text.size(), nullptr, false);
+        if (header_.is_discarded()) {
+            throw_damaged();
+        }
     }
     const nlohmann::json& header() const { return header_; }
     Bytes take(std::uint64_t count) {
@@ -65,18 +68,28 @@ class Reader {
     nlohmann::json header_;
 };
 
-// What a member says of a step beside its gradients.
-struct AppliedStep {
-    std::uint64_t samples = 0;
+// How a step looks on its way: what it was, and where in the data it ended.
+struct StepHeader {
+    AppliedStep step;
     data::SamplerPosition position;
-    double learning_rate = 0;
 };
 
-AppliedStep facts_of(const nlohmann::json& header) {
+nlohmann::json to_json(const StepHeader& header) {
+    const AppliedStep& step = header.step;
+    return {{"samples", step.samples},
+            {"learning_rate", step.learning_rate},
+            {"loss", step.loss},
+            {"global_batch", step.global_batch},
+            {"world_size", step.world_size},
+            {"epoch", header.position.epoch},
+            {"consumed", header.position.consumed}};
+}
+
+StepHeader step_header(const nlohmann::json& json) {
     try {
-        return {header.at("samples").get<std::uint64_t>(),
-                {header.at("epoch").get<std::uint64_t>(), header.at("consumed").get<std::uint64_t>()},
-                header.at("learning_rate").get<double>()};
+        return {{json.at("samples").get<std::uint64_t>(), json.at("learning_rate").get<double>(), json.at("loss").get<double>(),
+                 json.at("global_batch").get<std::uint64_t>(), json.at("world_size").get<std::int64_t>()},
+                {json.at("epoch").get<std::uint64_t>(), json.at("consumed").get<std::uint64_t>()}};
     } catch (const nlohmann::json::exception&) {
         throw_damaged();
     }
@@ -170,16 +183,12 @@ void ElasticState::load(elastic::Step, std::span<const std::byte> snapshot) {
     note_buffers();
 }
 
-elastic::Blob ElasticState::record(std::shared_ptr<const gradient::FlatGradients> gradients, std::uint64_t samples,
-                                   double learning_rate) {
+elastic::Blob ElasticState::record(std::shared_ptr<const gradient::FlatGradients> gradients, const AppliedStep& step) {
     note_buffers();
     if (state_bytes_ == 0) {
         state_bytes_ = size_of_entries(state_.view(arithmetic_));
     }
-    const auto head = framed({{"samples", samples},
-                              {"epoch", state_.position.epoch},
-                              {"consumed", state_.position.consumed},
-                              {"learning_rate", learning_rate}});
+    const auto head = framed(to_json({step, state_.position}));
     std::vector<Bytes> pieces = {bytes_of(*head)};
     for (const Bytes piece : gradients->pieces()) {
         pieces.push_back(piece);
@@ -207,7 +216,7 @@ void ElasticState::apply(elastic::Step step, std::span<const std::byte> reduced)
     }
     const torch::NoGradGuard no_grad;
     Reader reader(reduced);
-    const AppliedStep facts = facts_of(reader.header());
+    const auto [applied, position] = step_header(reader.header());
     for (const torch::Tensor& flat : received_->flats()) {
         reader.take_into(flat);
     }
@@ -218,16 +227,19 @@ void ElasticState::apply(elastic::Step step, std::span<const std::byte> reduced)
     for (const torch::Tensor& buffer : state_.network->buffers()) {
         reader.take_into(buffer);
     }
-    state_.optimizer->set_learning_rate(facts.learning_rate);
+    state_.optimizer->set_learning_rate(applied.learning_rate);
     state_.optimizer->step();
     for (const auto& [name, tensor] : parameters_) {
         torch::Tensor parameter = tensor;
         parameter.mutable_grad().reset();
     }
-    state_.samples += facts.samples;
-    state_.position = facts.position;
+    state_.samples += applied.samples;
+    state_.position = position;
     state_.step = step;
     note_buffers();
+    if (on_step_of_others_) {
+        on_step_of_others_(applied);
+    }
 }
 
 std::uint64_t ElasticState::fingerprint() const {

@@ -17,6 +17,7 @@
 #include <torch/types.h>
 
 #include <mastic/elastic/membership.hpp>
+#include <mastic/engine/applied_step.hpp>
 #include <mastic/engine/train_state.hpp>
 #include <mastic/gradient/flat_gradients.hpp>
 
@@ -35,8 +36,11 @@ class ElasticState : public elastic::ReplicatedState {
     // Called once before a newcomer's state is replaced: until then it may be used up.
     void on_newcomer(std::function<void()> use) { on_newcomer_ = std::move(use); }
 
-    // What was applied in the step that has just been done, for the others. `samples`: of that step, over all ranks.
-    elastic::Blob record(std::shared_ptr<const gradient::FlatGradients> gradients, std::uint64_t samples, double learning_rate);
+    // Told of each step that others have done and that is applied here.
+    void on_step_of_others(std::function<void(const AppliedStep&)> tell) { on_step_of_others_ = std::move(tell); }
+
+    // What was applied in the step that has just been done, for the others.
+    elastic::Blob record(std::shared_ptr<const gradient::FlatGradients> gradients, const AppliedStep& step);
     // Undoes what a step that was not applied has changed.
     void roll_back();
     // The same on all members that are in the same state.
@@ -51,6 +55,7 @@ class ElasticState : public elastic::ReplicatedState {
     const model::NamedTensors parameters_;
     const std::vector<gradient::Bucket> buckets_;
     std::function<void()> on_newcomer_;
+    std::function<void(const AppliedStep&)> on_step_of_others_;
     std::vector<torch::Tensor> kept_buffers_;  // after the last applied step
 
     // Memory of a snapshot: fresh one is many times slower to write to, so it is touched beforehand, and used again.

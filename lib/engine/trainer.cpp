@@ -107,6 +107,10 @@ std::uint64_t Trainer::planned_samples(const TrainOptions& options, std::uint64_
     return max_steps / per_epoch * dataset_size + max_steps % per_epoch * batch;
 }
 
+bool Trainer::is_recorded(std::int64_t step, const TrainOptions& options) {
+    return step % options.output.log_every == 0 || step == 1;
+}
+
 bool Trainer::epoch_ended() const {
     return parts_.state.position.consumed == parts_.train_data->size();
 }
@@ -208,7 +212,8 @@ StepAgreement Trainer::step() {
     state.samples += step_samples_;
     state.step += 1;
     if (parts_.membership != nullptr) {
-        parts_.membership->applied(reducer_.hold(), step_samples_, learning_rate_, agreed.next_generation);
+        parts_.membership->applied(reducer_.hold(), {step_samples_, learning_rate_, agreed.loss, global_batch_, parts_.group.size()},
+                                   agreed.next_generation);
     }
     costs_.observe(loaded->batch.count, times_.data + times_.forward + times_.backward);
     result_.loss = agreed.loss;
@@ -397,8 +402,7 @@ void Trainer::record_step(const StepAgreement& agreed) {
             {epoch, parts_.options.train.epochs, state.step, static_cast<std::int64_t>(state.samples),
              static_cast<std::int64_t>(planned_samples(parts_.options, parts_.train_data->size())), agreed.loss});
     }
-    const bool due = state.step % parts_.options.output.log_every == 0 || finished() || state.step == 1;
-    if (!parts_.metrics || !due) {
+    if (!parts_.metrics || !(is_recorded(state.step, parts_.options) || finished())) {
         return;
     }
     report::StepRecord record;

@@ -14,6 +14,7 @@
 #include <mastic/core/error.hpp>
 #include <mastic/core/trace.hpp>
 #include <mastic/data/batch_loader.hpp>
+#include <mastic/engine/applied_step.hpp>
 #include <mastic/engine/checkpointer.hpp>
 #include <mastic/engine/control_word.hpp>
 #include <mastic/engine/evaluator.hpp>
@@ -49,9 +50,9 @@ class StepMembership {
     // This process is alone and asked to stop: true if others come after the step that agreed on this generation. Then they go on,
     // and this one leaves when they have begun, since a newcomer may still need its last step.
     virtual bool hands_over(std::int64_t agreed_generation, job::StopReason reason) = 0;
-    // The update of a step has been made from `gradients` of `samples` samples.
-    virtual void applied(std::shared_ptr<const gradient::FlatGradients> gradients, std::uint64_t samples,
-                         double learning_rate, std::int64_t agreed_generation) = 0;
+    // The update of a step has been made from `gradients`.
+    virtual void applied(std::shared_ptr<const gradient::FlatGradients> gradients, const AppliedStep& step,
+                         std::int64_t agreed_generation) = 0;
     // After everything else in the step. True, on all ranks: they do no further step together.
     virtual bool ends_after(std::int64_t agreed_generation) = 0;
     // What a process that has come to lead the run now saves and shows with; none: it does not lead, or did so before.
@@ -106,6 +107,8 @@ class Trainer {
     // Error(non_finite), Error(collective), Error(io) as the parts do.
     TrainResult run();
 
+    // Whether this step is written to the metrics; the last one is in any case.
+    static bool is_recorded(std::int64_t step, const TrainOptions& options);
     // Samples that the whole run will have seen at its end.
     static std::uint64_t planned_samples(const TrainOptions& options, std::uint64_t dataset_size);
 

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <mastic/core/error.hpp>
+#include <mastic/elastic/control_socket.hpp>
 #include <mastic/elastic/generation_store.hpp>
 #include <mastic/elastic/message.hpp>
 #include <mastic/elastic/secret.hpp>
@@ -115,6 +116,57 @@ TEST(ProofOfLife, EndsWithTheProcess) {
     mine.declare_alive();
     EXPECT_FALSE(DirectoryStore(place.path() / "elastic").nobody_is_alive());
 }
+
+// By a process that ends without a word.
+void leave_control_socket(const std::filesystem::path& path) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+        comm::EventLoop loop;
+        const ControlSocket socket(loop, path, [](const std::string&) {});
+        ::_exit(0);
+    }
+    ::waitpid(child, nullptr, 0);
+}
+
+std::string text_of(const std::filesystem::path& file) {
+    std::ifstream stream(file);
+    std::string line;
+    std::getline(stream, line);
+    return line;
+}
+
+class ControlSockets : public testing::TestWithParam<int> {};
+
+TEST_P(ControlSockets, OfTheDeadAreRemovedAndNoOthers) {
+    const TempDir place;
+    const auto directory = place.path() / std::string(static_cast<std::size_t>(GetParam()), 'd');
+    std::filesystem::create_directory(directory);
+    const auto entries = [&] {
+        std::vector<std::string> names;
+        for (const auto& entry : std::filesystem::directory_iterator(directory)) {
+            names.push_back(entry.path().stem().string());
+        }
+        return names;
+    };
+    leave_control_socket(directory / "control-node1-aa");
+    leave_control_socket(directory / "control-node1-2-bb");  // of another host, where it may be alive
+    const auto left = text_of(directory / "control-node1-aa.path");
+    comm::EventLoop loop;
+    const ControlSocket alive(loop, directory / "control-node1-cc", [](const std::string&) {});
+    EXPECT_THAT(entries(), testing::UnorderedElementsAre("control-node1-2-bb", "control-node1-cc"));
+    const ControlSocket another(loop, directory / "control-node1-dd", [](const std::string&) {});
+    EXPECT_THAT(entries(), testing::UnorderedElementsAre("control-node1-2-bb", "control-node1-cc", "control-node1-dd"));
+    EXPECT_EQ(left.empty(), GetParam() < 100) << "a long path is somewhere else";
+    EXPECT_TRUE(left.empty() || !std::filesystem::exists(std::filesystem::path(left).parent_path()));
+    const std::filesystem::path of_the_other = text_of(directory / "control-node1-2-bb.path");
+    if (!of_the_other.empty()) {
+        std::filesystem::remove_all(of_the_other.parent_path());
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Paths, ControlSockets, testing::Values(8, 120), [](const auto& length) {
+    return "OfDirectoriesOf" + std::to_string(length.param) + "Letters";
+});
 
 TEST(Secret, IsMadeOnceAndRefusedIfOthersCanReadIt) {
     const TempDir place;

@@ -221,6 +221,25 @@ TEST_F(ElasticRun, TheControlSocketOfAnyMemberTakesCommands) {
     EXPECT_FALSE(first.recorded("lost")) << first.record();
 }
 
+TEST_F(ElasticRun, WhatAKilledMemberLeftIsRemovedByTheNextOne) {
+    const auto sockets = [this] {
+        return std::ranges::count_if(std::filesystem::directory_iterator(directory()), [](const auto& entry) {
+            return entry.path().filename().string().starts_with("control-");
+        });
+    };
+    WorkerProcess first = start();
+    ASSERT_TRUE(eventually([&] { return works(first); })) << first.errors();
+    WorkerProcess second = start();
+    ASSERT_TRUE(have_members({&first, &second}, 2)) << second.errors();
+    EXPECT_EQ(sockets(), 2);
+    second.signal(SIGKILL);
+    ASSERT_TRUE(have_members({&first}, 1)) << first.errors();
+    EXPECT_EQ(sockets(), 2);
+    WorkerProcess third = start();
+    ASSERT_TRUE(have_members({&first, &third}, 2)) << third.errors();
+    EXPECT_EQ(sockets(), 2) << "of the two that live";
+}
+
 TEST_F(ElasticRun, AHostIsDrainedOfAllItsMembers) {
     WorkerProcess first = start();
     ASSERT_TRUE(eventually([&] { return works(first); }));

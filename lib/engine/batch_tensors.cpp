@@ -2,6 +2,7 @@
 
 #include <torch/torch.h>
 
+#include <mastic/model/loss.hpp>
 #include <mastic/model/tensor_types.hpp>
 
 namespace mastic::engine {
@@ -18,6 +19,16 @@ torch::Tensor view(const std::vector<std::byte>& bytes, std::size_t count, const
 
 torch::Tensor network_input(const torch::Tensor& inputs, const std::string& precision) {
     return precision == "float64" && inputs.is_floating_point() ? inputs.to(torch::kFloat64) : inputs;
+}
+
+BatchTensors on_device(const BatchTensors& batch, torch::Device device, std::int64_t classes) {
+    if (device.is_cpu()) {
+        return batch;
+    }
+    if (classes > 0) {
+        model::check_classes(batch.targets, classes);
+    }
+    return {batch.inputs.to(device), batch.targets.to(device)};
 }
 
 BatchTensors tensors_of(const data::Batch& batch, const data::SampleLayout& layout) {

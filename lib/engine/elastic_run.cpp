@@ -186,10 +186,11 @@ void ElasticRun::place() {
     const job::CpuView cpus = job::observe_cpus();
     threads_ = options_.train.threads > 0 ? static_cast<int>(options_.train.threads) : job::default_threads(cpus, 1);
     set_threads(threads_);
-    arithmetic_ = {1, threads_, context_.blas.core};
+    accelerator_ = open_accelerator(options_.train.device, 0, *context_.gpus);
+    arithmetic_ = arithmetic_of(1, threads_);
     solo_ = make_solo_group();
     group_ = solo_;  // until there is a generation
-    spdlog::info("{} thread{}; {}", threads_, threads_ == 1 ? "" : "s", context_.blas.text);
+    spdlog::info("{} thread{}; {}", threads_, threads_ == 1 ? "" : "s", describe_arithmetic());
 }
 
 std::shared_ptr<comm::Group> ElasticRun::make_solo_group() const {
@@ -197,7 +198,7 @@ std::shared_ptr<comm::Group> ElasticRun::make_solo_group() const {
     comm::TcpTable table;
     table.peers.push_back({0, context_.job.host, listener.address()});
     table.token = comm::random_token();
-    return comm::TcpGroup::open(std::move(table), std::move(listener), reduction_options(options_.allreduce, threads_));
+    return comm::TcpGroup::open(std::move(table), std::move(listener), reduction_options(options_.allreduce, threads_, accelerator_));
 }
 
 void ElasticRun::join() {
@@ -211,7 +212,8 @@ void ElasticRun::join() {
     membership.directory = directory_.path() / "elastic";
     membership.version = version();
     membership.fingerprint = fingerprint_of(
-        context_.schema, std::to_string(train_data_->size()) + " " + std::to_string(test_data_ ? test_data_->size() : 0));
+        context_.schema, std::to_string(train_data_->size()) + " " + std::to_string(test_data_ ? test_data_->size() : 0) +
+                             (accelerator_.is_gpu() ? " on GPUs" : ""));
     membership.network = options_.allreduce.network;
     membership.timing.timeout = options_.elastic.timeout;
     membership.timing.heartbeat = options_.elastic.timeout / 3;
@@ -219,7 +221,7 @@ void ElasticRun::join() {
     membership.enter_behind = true;
     membership.must_end = [this] { return signals_.stop_reason() != job::StopReason::none; };
     membership.rate = options_.elastic.rate;
-    membership.group = reduction_options(options_.allreduce, threads_);
+    membership.group = reduction_options(options_.allreduce, threads_, accelerator_);
     if (options_.train.balance == "dlb") {
         let_in_who_helps(membership);
     }

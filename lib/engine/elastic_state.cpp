@@ -61,7 +61,11 @@ class Reader {
         rest_ = rest_.subspan(count);
         return taken;
     }
-    void take_into(const torch::Tensor& tensor) { std::memcpy(tensor.data_ptr(), take(tensor.nbytes()).data(), tensor.nbytes()); }
+    void take_into(const torch::Tensor& tensor) {
+        const Bytes bytes = take(tensor.nbytes());
+        // torch knows no read-only tensors.
+        tensor.copy_(torch::from_blob(const_cast<std::byte*>(bytes.data()), tensor.sizes(), tensor.scalar_type()));
+    }
 
   private:
     Bytes rest_;
@@ -189,20 +193,20 @@ elastic::Blob ElasticState::record(std::shared_ptr<const gradient::FlatGradients
         state_bytes_ = size_of_entries(state_.view(arithmetic_));
     }
     const auto head = framed(to_json({step, state_.position}));
-    std::vector<Bytes> pieces = {bytes_of(*head)};
-    for (const Bytes piece : gradients->pieces()) {
-        pieces.push_back(piece);
-    }
-    auto buffers = std::make_shared<std::vector<torch::Tensor>>(kept_buffers_);
-    for (const torch::Tensor& buffer : *buffers) {
-        pieces.push_back(model::bytes_of(buffer));
-    }
     struct Owner {
         std::shared_ptr<std::string> head;
         std::shared_ptr<const gradient::FlatGradients> gradients;
-        std::shared_ptr<std::vector<torch::Tensor>> buffers;
+        std::vector<torch::Tensor> on_host;  // gradients and buffers: themselves, or copies of a device's
     };
-    return {std::move(pieces), std::make_shared<Owner>(head, std::move(gradients), buffers)};
+    auto owner = std::make_shared<Owner>(head, std::move(gradients));
+    std::vector<Bytes> pieces = {bytes_of(*head)};
+    for (const auto* tensors : {&owner->gradients->flats(), &std::as_const(kept_buffers_)}) {
+        for (const torch::Tensor& tensor : *tensors) {
+            owner->on_host.push_back(tensor.cpu());
+            pieces.push_back(model::bytes_of(owner->on_host.back()));
+        }
+    }
+    return {std::move(pieces), std::move(owner)};
 }
 
 void ElasticState::apply(elastic::Step step, std::span<const std::byte> reduced) {
@@ -245,7 +249,7 @@ void ElasticState::apply(elastic::Step step, std::span<const std::byte> reduced)
 std::uint64_t ElasticState::fingerprint() const {
     auto sum = static_cast<std::uint64_t>(state_.step);
     for (const auto& [name, tensor] : parameters_) {
-        sum = checksum(model::bytes_of(tensor.detach().contiguous()), sum);
+        sum = checksum(model::bytes_of(tensor.detach().cpu().contiguous()), sum);
     }
     return sum;
 }

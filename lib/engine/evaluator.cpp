@@ -48,10 +48,11 @@ void for_each_output(const std::shared_ptr<const data::Dataset>& dataset, Part p
                      const std::function<void(const data::Batch& batch, const torch::Tensor& outputs)>& use) {
     const EvaluationMode evaluation_mode(network);
     const torch::NoGradGuard no_grad;
+    const torch::Device device = model::device_of(network);
     data::BatchLoader loader(dataset, part_plans(dataset->size(), part, options.batch), std::nullopt, {});
     while (const data::LoadedBatch* loaded = loader.next()) {
-        const Autocast autocast(options.precision == "bf16");
-        const torch::Tensor inputs = tensors_of(loaded->batch, dataset->layout()).inputs;
+        const Autocast autocast(options.precision == "bf16", device);
+        const torch::Tensor inputs = tensors_of(loaded->batch, dataset->layout()).inputs.to(device);
         use(loaded->batch, network.forward(network_input(inputs, options.precision)));
     }
 }
@@ -81,7 +82,8 @@ Evaluation Evaluator::run(model::Network& network) const {
     const data::SampleLayout& layout = dataset_->layout();
     for_each_output(dataset_, {group_.rank(), group_.size()}, options_, network,
                     [&](const data::Batch& batch, const torch::Tensor& outputs) {
-                        sums += model::metric_sums(options_.loss, outputs, tensors_of(batch, layout).targets);
+                        const BatchTensors tensors = on_device(tensors_of(batch, layout), outputs.device(), layout.classes);
+                        sums += model::metric_sums(options_.loss, outputs, tensors.targets);
                     });
     group_.allreduce(comm::view_of(std::span(sums.values)), comm::ReduceOp::sum, {0, "evaluation"});
     Evaluation evaluation;

@@ -9,6 +9,7 @@
 #include <mastic/comm/mpi/session.hpp>
 #include <mastic/core/error.hpp>
 #include <mastic/data/array.hpp>
+#include <mastic/engine/accelerator.hpp>
 #include <mastic/engine/data_setup.hpp>
 #include <mastic/engine/evaluator.hpp>
 #include <mastic/engine/network_setup.hpp>
@@ -70,6 +71,11 @@ StoredRun load_stored_run(const CommandContext& context) {
     return run;
 }
 
+void move_to_device(StoredRun& run, const CommandContext& context, int local_rank) {
+    const Accelerator accelerator = open_accelerator(context.options.train.device, local_rank, *context.gpus);
+    run.state.network->to(accelerator.torch_device);
+}
+
 }  // namespace
 
 int evaluate_command(const CommandContext& context) {
@@ -81,6 +87,7 @@ int evaluate_command(const CommandContext& context) {
     }
     comm::MpiSession session;
     const auto group = session.make_group({.transport = comm::TransportKind::native});
+    move_to_device(run, context, session.local_rank());
     const Evaluator evaluator(test_data, *group, evaluator_options(context.options, run.train_data->layout()));
     const Evaluation evaluation = evaluator.run(*run.state.network);
     if (session.rank() == 0) {
@@ -97,6 +104,7 @@ int predict_command(const CommandContext& context) {
     const auto& arguments = context.invocation.positionals;
     StoredRun run = load_stored_run(context);
     const data::SampleLayout& layout = run.train_data->layout();
+    move_to_device(run, context, 0);
     const auto file = create_prediction_file(arguments.at(2), layout.classes > 0);
     const auto inputs = open_inputs(context.options.data, arguments.at(1));
     if (inputs->layout().input_shape != layout.input_shape) {
@@ -108,7 +116,7 @@ int predict_command(const CommandContext& context) {
     for_each_output(inputs, {}, evaluator_options(context.options, layout), *run.state.network,
                     [&](const data::Batch& batch, const torch::Tensor& outputs) {
                         const torch::Tensor rows =
-                            outputs.to(torch::kFloat32).reshape({static_cast<std::int64_t>(batch.count), -1}).contiguous();
+                            outputs.cpu().to(torch::kFloat32).reshape({static_cast<std::int64_t>(batch.count), -1}).contiguous();
                         const float* values = rows.data_ptr<float>();
                         file->append({values, values + rows.numel()}, batch.count,
                                      static_cast<std::size_t>(rows.size(1)));

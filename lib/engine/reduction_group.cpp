@@ -2,6 +2,7 @@
 
 #include <spdlog/spdlog.h>
 
+#include <mastic/comm/nccl/nccl_group.hpp>
 #include <mastic/tuning/agreed_table.hpp>
 
 namespace mastic::engine {
@@ -13,7 +14,7 @@ gradient::BucketOptions bucket_options(const AllreduceSection& allreduce) {
     return options;
 }
 
-comm::GroupOptions reduction_options(const AllreduceSection& allreduce, int threads) {
+comm::GroupOptions reduction_options(const AllreduceSection& allreduce, int threads, const Accelerator& accelerator) {
     comm::GroupOptions options;
     options.transport = comm::parse_transport(allreduce.transport);
     options.algorithm = allreduce.algorithm;
@@ -25,12 +26,14 @@ comm::GroupOptions reduction_options(const AllreduceSection& allreduce, int thre
     options.compute_threads = threads;
     options.limits.stall_report = allreduce.stall_report;
     options.limits.timeout = allreduce.timeout;
+    options.device = accelerator.comm_device;
     return options;
 }
 
 std::unique_ptr<comm::Group> make_reduction_group(comm::MpiSession& session, comm::Group& exchange,
-                                                  const AllreduceSection& allreduce, int threads) {
-    comm::GroupOptions options = reduction_options(allreduce, threads);
+                                                  const AllreduceSection& allreduce, int threads,
+                                                  const Accelerator& accelerator) {
+    comm::GroupOptions options = reduction_options(allreduce, threads, accelerator);
     if (!allreduce.tuning.empty()) {
         tuning::TunedSelection tuned = tuning::agreed_selection(
             exchange, allreduce.tuning, tuning::shape_of(session.size(), session.nodes()), options.wire);
@@ -39,7 +42,11 @@ std::unique_ptr<comm::Group> make_reduction_group(comm::MpiSession& session, com
             spdlog::info("{}: {}", allreduce.tuning, tuned.note);
         }
     }
-    return session.make_group(options);
+    auto group = session.make_group(options);
+    if (accelerator.nccl == nullptr || group->size() == 1) {
+        return group;
+    }
+    return comm::make_nccl_group(std::move(group), accelerator.comm_device, accelerator.nccl, {.limits = options.limits});
 }
 
 }  // namespace mastic::engine

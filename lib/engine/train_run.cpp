@@ -1,10 +1,12 @@
 #include <mastic/engine/train_run.hpp>
 
+#include <algorithm>
 #include <cstdio>
 
 #include <spdlog/spdlog.h>
 
 #include <mastic/comm/together.hpp>
+#include <mastic/core/agreed_error.hpp>
 #include <mastic/core/log.hpp>
 #include <mastic/engine/data_setup.hpp>
 #include <mastic/engine/network_setup.hpp>
@@ -64,11 +66,25 @@ void TrainRun::place() {
         return;
     }
     set_threads(threads);
-    arithmetic_ = {session_.size(), threads, context_.blas.core};
-    group_ = make_reduction_group(session_, *exchange, options_.allreduce, threads);
+    open_accelerators(*exchange);
+    arithmetic_ = arithmetic_of(session_.size(), threads);
+    group_ = make_reduction_group(session_, *exchange, options_.allreduce, threads, accelerator_);
     if (first()) {
         spdlog::info("{}; {} thread{} a rank", group_->description(), threads, threads == 1 ? "" : "s");
-        spdlog::info("{}", context_.blas.text);
+        spdlog::info("{}", describe_arithmetic());
+    }
+}
+
+// All on GPUs or none: a rank on its cores would hold up the others in each step.
+void TrainRun::open_accelerators(comm::Group& group) {
+    comm::run_together(group, [this] { accelerator_ = open_accelerator(options_.train.device, session_.local_rank(), *context_.gpus); });
+    const std::vector<std::string> names = group.allgather_strings(accelerator_.name);
+    const auto without = std::ranges::find(names, "");
+    if (without != names.end() && std::ranges::any_of(names, [](const std::string& name) { return !name.empty(); })) {
+        const auto rank = static_cast<std::size_t>(without - names.begin());
+        throw AgreedError(ExitCode::environment,
+                          "rank " + std::to_string(rank) + " on " + hosts_[rank] + " has no GPU that can be used, and others have",
+                          "ask Slurm for a GPU for each task (--gpus-per-task=1), or use --train.device cpu");
     }
 }
 

@@ -17,6 +17,7 @@ class TrainRun : public TrainStages {
   private:
     job::CpuView survey(comm::Group& group);
     void place();
+    void open_accelerators(comm::Group& group);
     void print_bindings(comm::Group& group, const job::Binding& own, int threads) const;
     void open_directory();
     TrainResult train();

@@ -33,6 +33,17 @@ void TrainStages::set_threads(int threads) {
     }
 }
 
+ArithmeticFacts TrainStages::arithmetic_of(int world_size, int threads) const {
+    return {world_size, threads, accelerator_.is_gpu() ? accelerator_.name : context_.blas.core};
+}
+
+std::string TrainStages::describe_arithmetic() const {
+    if (!accelerator_.is_gpu()) {
+        return context_.blas.text;
+    }
+    return "GPU " + std::to_string(accelerator_.torch_device.index()) + ": " + accelerator_.name;
+}
+
 void TrainStages::load_data() {
     comm::run_together(*group_, [this] {
         train_data_ = open_train_data(options_.data);
@@ -61,6 +72,7 @@ void TrainStages::build() {
     comm::run_together(*group_, [this] {
         translate_torch_errors([this] {
             state_.network = make_network(options_, input_spec(train_data_->layout()));
+            state_.network->to(accelerator_.torch_device);
             state_.optimizer = make_optimizer(options_, *state_.network);
         });
         planned_samples_ = Trainer::planned_samples(options_, train_data_->size());
@@ -70,8 +82,10 @@ void TrainStages::build() {
     });
     // The seed makes them equal; one machine's library may still round otherwise.
     for (const auto& [name, tensor] : model::named_weights(*state_.network)) {
-        comm::BufferView view{tensor.data_ptr(), tensor.nbytes(), DataType::uint8};
+        torch::Tensor on_host = tensor.detach().cpu();  // the same memory, or a copy of a device's
+        comm::BufferView view{on_host.data_ptr(), on_host.nbytes(), DataType::uint8};
         group_->broadcast(view, 0, {0, name});
+        tensor.detach().copy_(on_host);
     }
     if (first()) {
         spdlog::info("model {}: {} parameters; learning rate {}",
@@ -87,7 +101,7 @@ void TrainStages::probe() {
     data::Batch batch;
     const std::vector<std::uint64_t> ids = {0};
     train_data_->read(ids, batch);
-    const BatchTensors tensors = tensors_of(batch, train_data_->layout());
+    const BatchTensors tensors = on_device(tensors_of(batch, train_data_->layout()), accelerator_.torch_device, 0);
     state_.network->eval();
     translate_torch_errors([&] {
         const torch::Tensor outputs =

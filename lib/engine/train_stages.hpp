@@ -9,6 +9,7 @@
 
 #include <mastic/comm/group.hpp>
 #include <mastic/core/trace.hpp>
+#include <mastic/engine/accelerator.hpp>
 #include <mastic/engine/front/command_context.hpp>
 #include <mastic/engine/run_files.hpp>
 #include <mastic/engine/trainer.hpp>
@@ -38,6 +39,9 @@ class TrainStages {
 
     bool first() const { return group_->rank() == 0; }
     static void set_threads(int threads);
+    // How this rank computes: what a checkpoint remembers, and a line for people.
+    ArithmeticFacts arithmetic_of(int world_size, int threads) const;
+    std::string describe_arithmetic() const;
     void load_data();
     void build();
     void describe_dry_run();
@@ -52,6 +56,7 @@ class TrainStages {
     const TrainOptions& options_;
     job::SignalWatch& signals_;
     job::RunDirectory directory_;
+    Accelerator accelerator_;
     ArithmeticFacts arithmetic_;
     std::shared_ptr<comm::Group> group_;  // of all ranks
     std::vector<std::string> hosts_;

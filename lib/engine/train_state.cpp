@@ -16,7 +16,7 @@ constexpr const char* weights_prefix = "model/";
 constexpr const char* optimizer_prefix = "optimizer/";
 
 checkpoint::StateEntry entry_of(const std::string& name, const torch::Tensor& tensor) {
-    const torch::Tensor whole = tensor.detach().contiguous();
+    const torch::Tensor whole = tensor.detach().cpu().contiguous();
     auto owner = std::make_shared<torch::Tensor>(whole);
     return checkpoint::whole_entry(name, model::data_type_of(whole.scalar_type()), whole.sizes().vec(),
                                    model::bytes_of(whole), owner);
@@ -69,7 +69,8 @@ checkpoint::State TrainState::view(const ArithmeticFacts& facts) const {
     checkpoint::State state;
     for (const auto& [name, tensor] : model::named_weights(*network)) {
         // Buffers change in the forward pass, while the copy of a checkpoint may still be under way.
-        state.entries.push_back(entry_of(weights_prefix + name, tensor.requires_grad() ? tensor : tensor.clone()));
+        const bool changes = !tensor.requires_grad() && tensor.device().is_cpu();
+        state.entries.push_back(entry_of(weights_prefix + name, changes ? tensor.clone() : tensor));
     }
     for (const auto& [name, tensor] : optimizer->state().tensors) {
         state.entries.push_back(entry_of(optimizer_prefix + name, tensor));

@@ -31,7 +31,8 @@ struct TrainState {
     data::SamplerPosition position;
     std::optional<report::BestMetric> best;
 
-    // Looks into the live tensors of weights and optimizer, which only an update changes; buffers are copied.
+    // Looks into the live tensors of weights and optimizer, which only an update changes; buffers, and all that is on a device, are
+    // copied.
     checkpoint::State view(const ArithmeticFacts& facts) const;
 
     // Takes over what a checkpoint holds. Error(checkpoint) naming a tensor that is missing or has another shape or type.

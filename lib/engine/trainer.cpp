@@ -239,14 +239,16 @@ void Trainer::forward_backward(const data::LoadedBatch& loaded) {
     const auto count = static_cast<std::int64_t>(loaded.batch.count);
     const std::int64_t wanted = parts_.options.train.micro_batch;
     const std::int64_t micro = wanted > 0 ? wanted : std::max<std::int64_t>(count, 1);
-    const BatchTensors tensors = tensors_of(loaded.batch, parts_.train_data->layout());
+    const data::SampleLayout& layout = parts_.train_data->layout();
+    const torch::Device device = model::device_of(*parts_.state.network);
+    const BatchTensors tensors = on_device(tensors_of(loaded.batch, layout), device, layout.classes);
     double loss_sum = 0.0;
     for (std::int64_t first = 0; first < count; first += micro) {
         const std::int64_t length = std::min(micro, count - first);
         torch::Tensor loss;
         {
             const PhaseTimer timer = timed(times_.forward, "forward");
-            const Autocast autocast(parts_.options.train.precision == "bf16");
+            const Autocast autocast(parts_.options.train.precision == "bf16", device);
             const torch::Tensor inputs =
                 network_input(tensors.inputs.narrow(0, first, length), parts_.options.train.precision);
             const model::TrainingLoss result = model::training_loss(*parts_.state.network, parts_.loss_kind, inputs,

@@ -23,12 +23,13 @@ job::BlasReport choose_blas(const std::vector<std::string>& command_line) {
     return job::ensure_blas_core(argument_pointers(command_line).data());
 }
 
-int command(const CommandContext& asked) {
+int command(const CommandContext& asked, const GpuSource& gpus) {
     using Command = int (*)(const CommandContext&);
     static const std::map<std::string, Command> commands = {
         {"", train}, {"evaluate", evaluate_command}, {"predict", predict_command}, {"export", export_command}};
     CommandContext context = asked;
     context.blas = choose_blas(context.command_line);
+    context.gpus = &gpus;
     int code = 0;
     translate_torch_errors([&] { code = commands.at(context.invocation.command)(context); });
     return code;
@@ -36,9 +37,10 @@ int command(const CommandContext& asked) {
 
 }  // namespace
 
-int run_trainer(int argc, char** argv) {
+int run_trainer(int argc, char** argv, const GpuSource& gpus) {
     keep_freed_memory();
-    return run_mastic_train(argc, argv, {[](const auto&) { return library_versions(); }, command});
+    return run_mastic_train(argc, argv, {[](const auto&) { return library_versions(); },
+                                         [&gpus](const CommandContext& context) { return command(context, gpus); }});
 }
 
 }  // namespace mastic::engine

@@ -2,6 +2,8 @@
 
 #include <torch/torch.h>
 
+#include <mastic/gradient/buffer_view.hpp>
+
 namespace mastic::gradient {
 
 BufferAverage::BufferAverage(const std::vector<torch::Tensor>& buffers, comm::Group& group) : group_(group) {
@@ -12,7 +14,8 @@ BufferAverage::BufferAverage(const std::vector<torch::Tensor>& buffers, comm::Gr
             count += buffer.numel();
         }
     }
-    flat_ = torch::zeros({count}, torch::kFloat64);
+    flat_ = torch::zeros({count}, buffers_.empty() ? torch::TensorOptions(torch::kFloat64)
+                                                   : buffers_.front().options().dtype(torch::kFloat64).requires_grad(false));
     std::int64_t offset = 0;
     for (const torch::Tensor& buffer : buffers_) {
         slots_.push_back(flat_.narrow(0, offset, buffer.numel()).view(buffer.sizes()));
@@ -28,9 +31,8 @@ void BufferAverage::start(double weight) {
     for (std::size_t i = 0; i < buffers_.size(); ++i) {
         slots_[i].copy_(buffers_[i]).mul_(weight);
     }
-    request_ = group_.start_allreduce(
-        {flat_.data_ptr(), static_cast<std::size_t>(flat_.numel()), DataType::float64}, comm::ReduceOp::sum,
-        {.name = "buffers", .owner = std::make_shared<torch::Tensor>(flat_)});
+    request_ = group_.start_allreduce(buffer_view(flat_, DataType::float64), comm::ReduceOp::sum,
+                                      {.name = "buffers", .owner = std::make_shared<torch::Tensor>(flat_)});
 }
 
 void BufferAverage::finish() {

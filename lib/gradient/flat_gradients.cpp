@@ -18,24 +18,20 @@ FlatGradients::FlatGradients(const model::NamedTensors& parameters, std::span<co
                              const Allocate& allocate)
     : views_(parameters.size()) {
     for (const Bucket& bucket : buckets) {
-        memory_.push_back(allocate(bucket.count * size_of(bucket.type)));
         const torch::Tensor& first = parameters[bucket.slots.front().parameter].second;
-        flats_.push_back(torch::from_blob(memory_.back().get(), {static_cast<std::int64_t>(bucket.count)},
-                                          torch::TensorOptions().dtype(first.scalar_type())));
+        const auto count = static_cast<std::int64_t>(bucket.count);
+        if (first.device().is_cpu()) {
+            memory_.push_back(allocate(bucket.count * size_of(bucket.type)));
+            flats_.push_back(torch::from_blob(memory_.back().get(), {count}, torch::TensorOptions().dtype(first.scalar_type())));
+        } else {
+            flats_.push_back(torch::zeros({count}, first.options().requires_grad(false)));
+        }
         for (const BucketSlot& slot : bucket.slots) {
             const torch::Tensor& parameter = parameters[slot.parameter].second;
             views_[slot.parameter] =
                 flats_.back().narrow(0, static_cast<std::int64_t>(slot.offset), parameter.numel()).view(parameter.sizes());
         }
     }
-}
-
-std::vector<std::span<const std::byte>> FlatGradients::pieces() const {
-    std::vector<std::span<const std::byte>> pieces;
-    for (const torch::Tensor& flat : flats_) {
-        pieces.emplace_back(static_cast<const std::byte*>(flat.data_ptr()), flat.nbytes());
-    }
-    return pieces;
 }
 
 std::uint64_t FlatGradients::bytes() const {

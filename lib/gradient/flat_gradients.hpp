@@ -21,13 +21,12 @@ class FlatGradients {
   public:
     using Allocate = std::function<std::shared_ptr<void>(std::size_t bytes)>;
 
+    // Where the parameters are: in memory of `allocate`, or on their device.
     FlatGradients(const model::NamedTensors& parameters, std::span<const Bucket> buckets, const Allocate& allocate);
 
     const std::vector<torch::Tensor>& flats() const { return flats_; }  // (count) each, by bucket
     const torch::Tensor& view(std::size_t parameter) const { return views_[parameter]; }  // shaped like the parameter
 
-    // The memory of the buckets, in order.
-    std::vector<std::span<const std::byte>> pieces() const;
     std::uint64_t bytes() const;
 
   private:

@@ -10,6 +10,7 @@
 
 #include <mastic/comm/fingerprint.hpp>
 #include <mastic/core/error.hpp>
+#include <mastic/gradient/buffer_view.hpp>
 
 namespace mastic::gradient {
 namespace {
@@ -136,7 +137,7 @@ struct GradientReducer::Implementation {
         BucketProgress& bucket = buckets[index];
         bucket.start_time = Trace::Clock::now();
         const torch::Tensor& flat = current->flats()[index];
-        comm::BufferView view{flat.data_ptr(), plan[index].count, plan[index].type};
+        const comm::BufferView view = buffer_view(flat, plan[index].type);
         bucket.request = group.start_allreduce(view, comm::ReduceOp::sum, {.name = bucket.name, .owner = current});
     }
 

@@ -24,17 +24,8 @@ void require_classes(const torch::Tensor& outputs, const torch::Tensor& targets)
     if (outputs.dim() < 2 || outputs.sizes().slice(0, outputs.dim() - 1) != targets.sizes()) {
         throw_misfit(outputs, targets);
     }
-    if (targets.device().is_cpu() && targets.numel() > 0) {
-        const auto [low, high] = torch::aminmax(targets);
-        const std::int64_t classes = outputs.size(-1);
-        if (low.item<std::int64_t>() < 0 || high.item<std::int64_t>() >= classes) {
-            throw Error(ExitCode::data,
-                        "a target is class " +
-                            std::to_string(low.item<std::int64_t>() < 0 ? low.item<std::int64_t>()
-                                                                        : high.item<std::int64_t>()) +
-                            "; the model has classes 0 to " + std::to_string(classes - 1),
-                        "check the labels of the data set");
-        }
+    if (targets.device().is_cpu()) {
+        check_classes(targets, outputs.size(-1));
     }
 }
 
@@ -50,6 +41,20 @@ torch::Tensor sum_of_means(const torch::Tensor& values) {
 }
 
 }  // namespace
+
+void check_classes(const torch::Tensor& targets, std::int64_t classes) {
+    if (targets.numel() == 0) {
+        return;
+    }
+    const auto [low, high] = torch::aminmax(targets);
+    const auto lowest = low.item<std::int64_t>(), highest = high.item<std::int64_t>();
+    if (lowest < 0 || highest >= classes) {
+        throw Error(ExitCode::data,
+                    "a target is class " + std::to_string(lowest < 0 ? lowest : highest) + "; the model has classes 0 to " +
+                        std::to_string(classes - 1),
+                    "check the labels of the data set");
+    }
+}
 
 const char* to_string(LossKind kind) {
     return kind == LossKind::cross_entropy ? "cross-entropy" : "mse";

@@ -20,8 +20,12 @@ LossKind parse_loss_kind(std::string_view name);  // throws Error(usage)
 // cross_entropy: outputs (B, classes) and targets (B), or (B, T, V) and (B, T), where one sample counts as the mean over
 // its T positions. mse: outputs (B, ...) and targets with as many values; one sample counts as the mean over its values.
 // The arithmetic is float32 for half types; each sample's value is added in float64. An empty batch gives 0 with zero
-// gradients. Error(data) for targets of another shape, or classes out of range (checked on the CPU).
+// gradients. Error(data) for targets of another shape, or classes out of range. That check needs the targets in host memory:
+// those on a device are to be checked on their way there.
 torch::Tensor loss_sum(LossKind kind, const torch::Tensor& outputs, const torch::Tensor& targets);
+
+// Error(data) for a class that the model does not have. `targets` in host memory.
+void check_classes(const torch::Tensor& targets, std::int64_t classes);
 
 // The loss of a training step, and the outputs it comes from. An empty batch never reaches the network (its batch
 // normalisation would learn NaN): the loss is 0 and every parameter still gets a gradient of zeros, so that a rank

@@ -28,6 +28,9 @@ class Network : public torch::nn::Module {
     virtual torch::Tensor forward(torch::Tensor input) = 0;
 };
 
+// Where its weights are, and so where it wants its inputs.
+torch::Device device_of(const Network& network);
+
 // The parameters that training changes, in the order of registration (about that of the forward pass).
 NamedTensors trainable_parameters(const Network& network);
 

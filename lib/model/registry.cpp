@@ -47,6 +47,11 @@ std::shared_ptr<Network> create_network(const ModelOptions& options, const Input
     return network;
 }
 
+torch::Device device_of(const Network& network) {
+    const std::vector<torch::Tensor> parameters = network.parameters();
+    return parameters.empty() ? torch::Device(torch::kCPU) : parameters.front().device();
+}
+
 NamedTensors trainable_parameters(const Network& network) {
     NamedTensors trainable;
     for (const auto& parameter : network.named_parameters()) {

@@ -186,6 +186,18 @@ TEST_F(Commands, WhyFindsTheRunOfASlurmJob) {
     EXPECT_EQ(why("12;3").exit_code, 2);
 }
 
+TEST(Device, CudaIsRefusedWhereThereIsNoneAndAutoTakesTheCores) {
+    if (run_command({"nvidia-smi", "-L"}, Seconds(20)).exit_code == 0) {
+        GTEST_SKIP() << "there is a GPU here";
+    }
+    const TempDir dir;
+    const ProgramResult refused = run_ranks(2, small_task(dir / "run", {"--train.device", "cuda"}));
+    EXPECT_EQ(refused.exit_code, 4) << refused.text;
+    EXPECT_NE(refused.text.find("train.device is cuda, but"), std::string::npos) << refused.text;
+    EXPECT_FALSE(std::filesystem::exists(dir / "run"));
+    train(1, small_task(dir / "run", {"--train.device", "auto"}));
+}
+
 TEST(Information, BindingsAreShownWithoutTraining) {
     const std::string table = run_ranks(2, {"--print-binding"}).text;
     EXPECT_NE(table.find("CPUs"), std::string::npos) << table;

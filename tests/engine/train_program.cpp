@@ -51,7 +51,11 @@ ProgramResult run_program(const Arguments& arguments, Seconds timeout) {
 }
 
 ProgramResult run_ranks(int ranks, const Arguments& arguments, Seconds timeout) {
-    Arguments argv = {MPIEXEC, "-n", std::to_string(ranks), MASTIC_TRAIN};
+    return run_ranks_of(MASTIC_TRAIN, ranks, arguments, timeout);
+}
+
+ProgramResult run_ranks_of(const std::string& trainer, int ranks, const Arguments& arguments, Seconds timeout) {
+    Arguments argv = {MPIEXEC, "-n", std::to_string(ranks), trainer};
     argv.insert(argv.end(), arguments.begin(), arguments.end());
     return run(argv, timeout);
 }

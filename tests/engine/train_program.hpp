@@ -29,6 +29,9 @@ Arguments member_command(const std::filesystem::path& run_dir, const Arguments& 
 ProgramResult run_program(const Arguments& arguments, Seconds timeout = Seconds(60));
 ProgramResult run_ranks(int ranks, const Arguments& arguments, Seconds timeout = Seconds(60));
 
+// The same for another trainer.
+ProgramResult run_ranks_of(const std::string& trainer, int ranks, const Arguments& arguments, Seconds timeout = Seconds(60));
+
 // A run that is expected to end well: fails the test otherwise.
 void train(int ranks, const Arguments& arguments);
 

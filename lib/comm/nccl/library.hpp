@@ -30,6 +30,7 @@ class NcclLibrary {
     virtual std::unique_ptr<NcclCommunicator> start(const std::string& id, int ranks, int rank) = 0;
 };
 
+bool has_nccl();  // this mastic was built with it
 // For GPU `ordinal` of this process. Throws Error(environment) in a mastic that was built without NCCL.
 std::shared_ptr<NcclLibrary> open_nccl(int ordinal);
 

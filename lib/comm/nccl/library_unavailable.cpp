@@ -4,6 +4,10 @@
 
 namespace mastic::comm {
 
+bool has_nccl() {
+    return false;
+}
+
 std::shared_ptr<NcclLibrary> open_nccl(int) {
     throw Error(ExitCode::environment, "this mastic was built without NCCL",
                 "configure where nvcc and nccl.h are (NCCL_HOME), with -DMASTIC_CUDA=ON; or choose the "

@@ -12,13 +12,16 @@
 
 namespace mastic::engine {
 
+struct GpuSource;  // engine/accelerator.hpp
+
 struct CommandContext {
     const TrainOptions& options;
     const config::Schema& schema;
     const config::Invocation& invocation;
     const job::JobContext& job;
     std::vector<std::string> command_line;
-    job::BlasReport blas = {};  // the trainer's
+    job::BlasReport blas = {};  // this and the next: the trainer's
+    const GpuSource* gpus = nullptr;
 };
 
 }  // namespace mastic::engine

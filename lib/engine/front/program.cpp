@@ -98,7 +98,7 @@ config::ProgramInfo describe_program() {
     return program;
 }
 
-using Command = int (*)(const CommandContext&);
+using Command = std::function<int(const CommandContext&)>;
 
 Command find_command(const TrainOptions& options, const std::string& name, const Engine& engine) {
     static const std::map<std::string, Command> table = {

@@ -5,6 +5,7 @@
 // batch scripts. For the rest it becomes the other one, the trainer, which reads the command line again.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -15,8 +16,8 @@ namespace mastic::engine {
 
 // Who does what needs torch.
 struct Engine {
-    LibraryVersions (*versions)(const std::vector<std::string>& command_line);
-    int (*command)(const CommandContext& context);  // "" (train), evaluate, predict, export
+    std::function<LibraryVersions(const std::vector<std::string>& command_line)> versions;
+    std::function<int(const CommandContext& context)> command;  // "" (train), evaluate, predict, export
 };
 
 int run_mastic_train(int argc, char** argv, const Engine& engine);

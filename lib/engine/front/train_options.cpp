@@ -128,6 +128,8 @@ void declare_train(Schema& schema, StepOptions& train) {
     schema.option("train.precision", train.precision, "arithmetic of forward and backward; bf16: autocast")
         .choices({"float32", "float64", "bf16"})
         .on_resume(OnResume::fork);
+    schema.option("train.device", train.device, "where the network is computed; auto: on a GPU if there is one that can be used")
+        .choices({"auto", "cpu", "cuda"});
     schema.option("train.threads", train.threads, "threads of one rank; 0: its share of the cores").range(0, 1024);
     schema.option("train.clip_norm", train.clip_norm, "largest global norm of the gradient; 0: no limit")
         .at_least(0.0)

@@ -55,6 +55,7 @@ struct StepOptions {
     std::string balance = "none";
     std::string loss = "auto";
     std::string precision = "float32";
+    std::string device = "auto";
     std::int64_t threads = 0;  // 0: this rank's share of the cores
     double clip_norm = 0.0;
     std::int64_t eval_every = 1;  // epochs

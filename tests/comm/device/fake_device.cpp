@@ -53,6 +53,11 @@ struct FakeDevice::State {
     int most_in_flight = 0;
     int pins = 0;
 
+    void* at(const void* address) const {
+        void* const there = const_cast<void*>(address);
+        return options.host_address ? options.host_address(there) : there;
+    }
+
     void put(Queue& queue, std::function<bool()> run) {
         const std::lock_guard lock(mutex);
         const int looks = std::uniform_int_distribution<int>(1, std::max(options.longest_delay, 1))(random);
@@ -115,7 +120,7 @@ class FakeDevice::Stream : public comm::CopyStream {
     void copy(void* to, const void* from, std::size_t bytes) override {
         const std::lock_guard lock(state_->mutex);
         const bool fails = state_->copies++ == state_->options.failing_copy;
-        put([this, to, from, bytes, fails] {
+        put([this, to = state_->at(to), from = state_->at(from), bytes, fails] {
             queue_->failed = queue_->failed || fails;
             std::memcpy(to, from, queue_->failed ? 0 : bytes);
             return true;
@@ -161,15 +166,17 @@ std::unique_ptr<comm::DeviceEvent> FakeDevice::record(void* stream) {
 
 void FakeDevice::reduce(comm::CopyStream& stream, const comm::BufferView& into, const void* from,
                         comm::ReduceOp op) {
-    dynamic_cast<Stream&>(stream).put([into, from, op] {
-        comm::find_reduce(into.type, op)(into.data, from, into.count);
+    dynamic_cast<Stream&>(stream).put([into, to = state_->at(into.data), from = state_->at(from), op] {
+        comm::find_reduce(into.type, op)(to, from, into.count);
         return true;
     });
 }
 
 void FakeDevice::scale_to_average(comm::CopyStream& stream, const comm::BufferView& sum, int ranks) {
-    dynamic_cast<Stream&>(stream).put([sum, ranks] {
-        comm::scale_to_average(sum, ranks);
+    comm::BufferView there = sum;
+    there.data = state_->at(sum.data);
+    dynamic_cast<Stream&>(stream).put([there, ranks] {
+        comm::scale_to_average(there, ranks);
         return true;
     });
 }

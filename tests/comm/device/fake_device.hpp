@@ -19,6 +19,8 @@ struct FakeDeviceOptions {
     int failing_copy = -1;      // the copy of this number fails, of all streams
     std::string uuid = "fake";  // 16 bytes of a real one
     bool shares = true;         // processes see one another's memory
+    // Where the host finds what is at an address of the device; of other addresses, itself. Empty: device memory is host memory.
+    std::function<void*(void*)> host_address = {};
 };
 
 class FakeDevice : public comm::Device {

@@ -73,6 +73,7 @@ EnvironmentChange environment_of(const RankPlace& place, const Device& device, c
         change["OMP_NUM_THREADS"] = std::to_string(place.threads);
     }
     if (device.kind == DeviceKind::cores) {
+        change["CUDA_VISIBLE_DEVICES"] = "";  // a program that takes a GPU where it sees one would not use these cores
         return change;
     }
     change["CUDA_VISIBLE_DEVICES"] = device.id;

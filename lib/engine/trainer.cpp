@@ -127,7 +127,7 @@ TrainResult Trainer::run() {
         parts_.membership->begin();
     }
     start_loader();
-    parts_.checkpointer->reserve(parts_.state.view(parts_.arithmetic));
+    reserve_for_saves();
     parts_.state.network->train();
     bool saved = true;
     try {
@@ -164,6 +164,15 @@ TrainResult Trainer::run() {
     return result_;
 }
 
+// Memory for the copy of the state, where checkpoints are made while steps go on; a copy at the end alone may take its time.
+void Trainer::reserve_for_saves() {
+    const CheckpointSection& section = parts_.options.checkpoint;
+    const bool keeps_the_best = parts_.evaluator != nullptr && parts_.options.train.eval_every > 0 && !section.best_metric.empty();
+    if (section.every_steps > 0 || section.every.count() > 0 || keeps_the_best) {
+        parts_.checkpointer->reserve(parts_.state.view(parts_.arithmetic));
+    }
+}
+
 // Without a word to the other ranks, which go on with their steps meanwhile.
 void Trainer::take_lead() {
     const auto lead = parts_.membership != nullptr ? parts_.membership->take_lead() : std::nullopt;
@@ -171,7 +180,7 @@ void Trainer::take_lead() {
         parts_.checkpointer = lead->checkpointer;
         parts_.progress = lead->progress;
         parts_.started = lead->started;
-        parts_.checkpointer->reserve(parts_.state.view(parts_.arithmetic));
+        reserve_for_saves();
     }
 }
 

@@ -117,6 +117,7 @@ class Trainer {
     bool epoch_ended() const;
     bool finished() const;
     void take_lead();
+    void reserve_for_saves();
     PhaseTimer timed(Seconds& target, std::string_view phase);
     StepAgreement step();
     void forward_backward(const data::LoadedBatch& loaded);

@@ -3,6 +3,7 @@
 #include <map>
 
 #include <mastic/core/argument_pointers.hpp>
+#include <mastic/engine/accelerator.hpp>
 #include <mastic/engine/engine_commands.hpp>
 #include <mastic/engine/front/program.hpp>
 #include <mastic/engine/heap_settings.hpp>
@@ -36,6 +37,10 @@ int command(const CommandContext& asked, const GpuSource& gpus) {
 }
 
 }  // namespace
+
+int run_trainer(int argc, char** argv) {
+    return run_trainer(argc, argv, cuda_gpus());
+}
 
 int run_trainer(int argc, char** argv, const GpuSource& gpus) {
     keep_freed_memory();

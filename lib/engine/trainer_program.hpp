@@ -1,10 +1,11 @@
 // The trainer: mastic-train with everything in it.
 #pragma once
 
-#include <mastic/engine/accelerator.hpp>
-
 namespace mastic::engine {
 
-int run_trainer(int argc, char** argv, const GpuSource& gpus = cuda_gpus());
+struct GpuSource;  // accelerator.hpp
+
+int run_trainer(int argc, char** argv);  // with the GPUs of CUDA
+int run_trainer(int argc, char** argv, const GpuSource& gpus);
 
 }  // namespace mastic::engine

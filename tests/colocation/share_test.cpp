@@ -69,9 +69,9 @@ TEST(Share, AsVariablesWithoutMpsOrGpu) {
               (EnvironmentChange{{"CUDA_VISIBLE_DEVICES", "GPU-a"}, {"OMP_NUM_THREADS", "3"}}));
     const Device cores = core_groups(test::two_numa_nodes(4), 0).front();
     EXPECT_EQ(environment_of(rank_of(2), cores, share, nothing),
-              (EnvironmentChange{{"OMP_NUM_THREADS", "3"}}));
+              (EnvironmentChange{{"CUDA_VISIBLE_DEVICES", ""}, {"OMP_NUM_THREADS", "3"}}));
     const Environment chosen = [](const std::string&) { return std::optional<std::string>("1"); };
-    EXPECT_TRUE(environment_of(rank_of(2), cores, share, chosen).empty())
+    EXPECT_EQ(environment_of(rank_of(2), cores, share, chosen), (EnvironmentChange{{"CUDA_VISIBLE_DEVICES", ""}}))
         << "the user's OMP_NUM_THREADS stays";
 }
 

@@ -210,10 +210,9 @@ void ElasticRun::join() {
     shared_->on_step_of_others([this](const AppliedStep& step) { record_step_of_others(step); });
     elastic::MembershipOptions membership;
     membership.directory = directory_.path() / "elastic";
-    membership.version = version();
+    membership.version = std::string(version()) + (accelerator_.is_gpu() ? " on a GPU" : "");  // an update has other bits there
     membership.fingerprint = fingerprint_of(
-        context_.schema, std::to_string(train_data_->size()) + " " + std::to_string(test_data_ ? test_data_->size() : 0) +
-                             (accelerator_.is_gpu() ? " on GPUs" : ""));
+        context_.schema, std::to_string(train_data_->size()) + " " + std::to_string(test_data_ ? test_data_->size() : 0));
     membership.network = options_.allreduce.network;
     membership.timing.timeout = options_.elastic.timeout;
     membership.timing.heartbeat = options_.elastic.timeout / 3;

@@ -62,7 +62,7 @@ TEST_F(OnAGpu, TrainsWithConvolutionsAndStatisticsOfBatches) {
                             "--train.max_steps", "3", "--optimizer.name", "adamw", "--train.micro_batch", "2"};
     train_on_gpu(2, small_task(dir / "gpu", task));
     train(2, small_task(dir / "cores", task));
-    expect_same_losses(losses_of(dir / "gpu"), losses_of(dir / "cores"), 1e-3);
+    expect_same_losses(losses_of(dir / "gpu"), losses_of(dir / "cores"), needs_a_gpu ? 2e-2 : 1e-3);  // TensorFloat-32
 }
 
 TEST_F(OnAGpu, TrainsOnTokens) {
@@ -106,12 +106,17 @@ TEST_F(OnAGpu, EvaluatesAndPredicts) {
     const ProgramResult evaluation = run_on_gpu(1, {"evaluate", run});
     EXPECT_EQ(evaluation.exit_code, 0) << evaluation.text;
     const ProgramResult on_cores = run_program({"evaluate", run, "--train.device", "cpu"});
-    EXPECT_THAT(evaluation.text, HasSubstr(on_cores.text.substr(on_cores.text.find("accuracy"))));
+    const std::string accuracy = on_cores.text.substr(on_cores.text.find("accuracy"));
+    EXPECT_THAT(evaluation.text, HasSubstr(accuracy.substr(0, accuracy.find('\n'))));
     dir.write("inputs.csv", "a,b,c,d\n1,2,3,4\n4,3,2,1\n");
     const ProgramResult predicted = run_on_gpu(1, {"predict", run, (dir / "inputs.csv").string(), (dir / "gpu.csv").string()});
     EXPECT_EQ(predicted.exit_code, 0) << predicted.text;
     run_program({"predict", run, (dir / "inputs.csv").string(), (dir / "cores.csv").string(), "--train.device", "cpu"});
-    EXPECT_EQ(read_text_file(dir / "gpu.csv"), read_text_file(dir / "cores.csv"));
+    const std::string outputs = read_text_file(dir / "gpu.csv");
+    EXPECT_EQ(std::ranges::count(outputs, '\n'), 3) << outputs;
+    if (!needs_a_gpu) {
+        EXPECT_EQ(outputs, read_text_file(dir / "cores.csv"));
+    }
 }
 
 TEST_F(OnAGpu, MembersOfAnElasticRunComeAndGo) {
@@ -126,6 +131,11 @@ TEST_F(OnAGpu, MembersOfAnElasticRunComeAndGo) {
     };
     ChildProcess first = start("first.txt");
     ASSERT_TRUE(eventually([&] { return first.output().find("rank 0 of 1") != std::string::npos; })) << first.output();
+    Arguments on_cores = member_command(run, more);
+    *(std::ranges::find(on_cores, "cuda")) = "cpu";
+    const CommandResult refused = run_command(on_cores, Seconds(60));
+    EXPECT_EQ(refused.exit_code, 4);
+    EXPECT_THAT(refused.error + refused.output, HasSubstr("train.device is \"cpu\" here and \"cuda\" in the run"));
     ChildProcess second = start("second.txt");
     EXPECT_TRUE(eventually([&] { return first.output().find("rank 0 of 2") != std::string::npos; })) << first.output() << second.output();
     EXPECT_EQ(first.wait(), 0) << first.output();

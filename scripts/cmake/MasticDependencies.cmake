@@ -30,23 +30,21 @@ endif()
 
 if(MASTIC_TORCH)
   find_package(Torch REQUIRED)
-  # torch hides what the check of virtual calls would need to know of its classes.
-  set(MASTIC_TORCH_FLAGS)
+  # torch hides what the check of virtual calls would need to know of its classes. A target's own options would come too early.
+  add_library(mastic_torch_flags INTERFACE)
   if(MASTIC_SANITIZE MATCHES undefined)
-    set(MASTIC_TORCH_FLAGS -fno-sanitize=vptr)
+    target_compile_options(mastic_torch_flags INTERFACE -fno-sanitize=vptr)
   endif()
   # <torch/torch.h> takes 30 s to compile: once, for everything.
   file(WRITE "${CMAKE_BINARY_DIR}/torch_pch.cpp" "// Owner of the precompiled torch header.\n")
   add_library(mastic_torch_pch OBJECT "${CMAKE_BINARY_DIR}/torch_pch.cpp")
-  target_link_libraries(mastic_torch_pch PRIVATE mastic_options torch)
-  target_compile_options(mastic_torch_pch PRIVATE ${MASTIC_TORCH_FLAGS})
+  target_link_libraries(mastic_torch_pch PRIVATE mastic_options mastic_torch_flags torch)
   target_precompile_headers(mastic_torch_pch PRIVATE <torch/torch.h>)
 endif()
 
 # Links torch and reuses the precompiled header. Each source file that does so takes 7 s before its own first line.
 function(mastic_use_torch target)
-  target_link_libraries(${target} PUBLIC torch)
-  target_compile_options(${target} PRIVATE ${MASTIC_TORCH_FLAGS})
+  target_link_libraries(${target} PUBLIC torch PRIVATE mastic_torch_flags)
   target_precompile_headers(${target} REUSE_FROM mastic_torch_pch)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ${MASTIC_UNITY} UNITY_BUILD_BATCH_SIZE 5)
   get_target_property(type ${target} TYPE)

@@ -25,7 +25,7 @@ TEST(Install, AnotherProjectFindsThePackageAndRunsOnIt) {
     for (const char* component : {"comm", "elastic_app"}) {
         run({CMAKE, "--install", MASTIC_BUILD, "--component", component, "--prefix", prefix});
     }
-    run({CMAKE, "-S", MASTIC_EXAMPLE, "-B", build, "-DCMAKE_PREFIX_PATH=" + prefix, "-DCMAKE_BUILD_TYPE=Release"});
+    run({CMAKE, "-G", "Ninja", "-S", MASTIC_EXAMPLE, "-B", build, "-DCMAKE_PREFIX_PATH=" + prefix, "-DCMAKE_BUILD_TYPE=Release"});
     run({CMAKE, "--build", build});
     EXPECT_THAT(run({MPIEXEC, "-n", "2", build + "/average"}), HasSubstr("average 0.50"));
     // The same binary on ranks of MPI, and as a member of an elastic run.

@@ -7,12 +7,12 @@ namespace mastic::comm {
 namespace {
 
 constexpr ShmMethodName table[] = {
-    {ShmMethod::automatic, "auto", "by size, and by where the buffers of all ranks lie"},
+    {ShmMethod::automatic, "auto", "by size, by where the buffers of all ranks lie, and by what turns out faster"},
     {ShmMethod::one_shot, "one-shot", "shared memory: every rank reads all messages once they are there; for small ones"},
     {ShmMethod::direct, "direct", "shared memory: ranks reduce in place in each other's library-allocated buffers"},
     {ShmMethod::single_copy, "single-copy",
      "shared memory: ranks read and write each other's private buffers through the kernel (CMA)"},
-    {ShmMethod::copy, "copy", "shared memory: private buffers are copied through shared slots"},
+    {ShmMethod::copy, "copy", "shared memory: private buffers are copied through it, piece by piece"},
 };
 
 }  // namespace

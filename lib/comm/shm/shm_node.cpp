@@ -22,6 +22,8 @@ struct ShmNode::Impl {
         : memory(std::move(shared)), transport(*memory) {
         // A late peer is often about a microsecond late.
         const int looks = options.cores_to_spare ? 32 : 1;
+        // With more ranks than cores each synchronisation costs the time slice of another rank: no copies by choice.
+        may_copy = options.cores_to_spare && memory->single_copy();
         for (int lane = 0; lane < options.lanes; ++lane) {
             lanes.emplace_back(*memory, lane, looks);
         }
@@ -39,24 +41,27 @@ struct ShmNode::Impl {
             return std::make_unique<detail::OneShot>(lane, work);
         }
         if (method == ShmMethod::copy) {
-            memory->reserve_slots(lane_number);
+            memory->reserve_cycles(lane_number);
             return std::make_unique<detail::SegmentedCopy>(lane, work);
         }
-        const std::size_t small = detail::one_shot_bytes(memory->size());
-        if (method == ShmMethod::automatic && work.buffer.bytes() <= small) {
-            if (work.kind == ShmWork::Kind::allreduce) {
-                return std::make_unique<detail::InPlace>(lane, work, method, true);
-            }
+        if (method == ShmMethod::automatic && work.kind == ShmWork::Kind::allreduce &&
+            work.buffer.bytes() <= detail::one_shot_bytes(memory->size())) {
+            return detail::InPlace::small(lane, work);
+        }
+        if (method == ShmMethod::automatic && work.kind != ShmWork::Kind::allreduce) {
             auto copy = std::make_unique<detail::SegmentedCopy>(lane, work);
-            if (copy->used_slot_bytes() <= small) {
+            if (copy->fits_slots()) {
                 return copy;
             }
         }
-        return std::make_unique<detail::InPlace>(lane, work, method);
+        const bool chooses = method == ShmMethod::automatic && may_copy;
+        return std::make_unique<detail::InPlace>(lane, work, method, chooses ? &choice : nullptr);
     }
 
     std::shared_ptr<detail::NodeMemory> memory;
     std::deque<detail::ShmLane> lanes;
+    bool may_copy = false;
+    detail::CopyChoice choice;
     detail::ShmTransport transport;
 };
 

@@ -1,11 +1,13 @@
 // The ranks of one node, which share memory: collectives that read and write each other's buffers, and streams for
 // everything else.
 //
-// A rank reads a peer's buffer in one of these ways, the first that both sides can:
+// A rank reads a peer's buffer in one of these ways:
 //   direct       both buffers come from allocate(): every rank reduces its part of all of them, in place
 //   single-copy  private buffers, read and written by process_vm_readv and process_vm_writev (CMA), where the kernel
 //                allows it
-//   copy         private buffers, copied through slots of shared memory, segment by segment
+//   copy         private buffers, copied through shared memory, segment by segment
+// Of the last two, where both are possible and each rank has a core, the one that turns out faster for the size. The order of
+// additions is the same in all three, and so are the bits.
 // Small private messages go through slots at once (one-shot), with one synchronisation and the sum taken by every rank in
 // the same order.
 //

@@ -133,6 +133,33 @@ TEST_P(ShmAllreduce, GivesTheSameBitsOnAllRanks) {
     });
 }
 
+// `automatic` goes from one way to the other as it measures: a run that is resumed must get the bits of one that was not.
+TEST_P(ShmAllreduce, GivesTheSameBitsWhicheverWayPrivateBuffersGo) {
+    expect_ranks(GetParam(), [](LocalGroup& group) {
+        const auto node = ShmNode::create(group, {});
+        for (const DataType type : {DataType::float32, DataType::bfloat16}) {
+            constexpr std::size_t count = 150'001;
+            CounterRandom random(1, static_cast<std::uint64_t>(group.rank()) << 32);
+            std::vector<std::uint16_t> bits(count * size_of(type) / 2);
+            for (std::uint16_t& half : bits) {
+                half = static_cast<std::uint16_t>(0x3e00 + random.below(0x200));  // 0.125 to 0.5, either type
+            }
+            const auto sum_by = [&](ShmMethod method, ReduceOp op) {
+                std::vector<std::uint16_t> values = bits;
+                drive(*node->make_allreduce(0, {values.data(), count, type}, op, method));
+                return values;
+            };
+            for (const ReduceOp op : {ReduceOp::sum, ReduceOp::average}) {
+                const auto copied = sum_by(ShmMethod::copy, op);
+                EXPECT_TRUE(!node->single_copy() || sum_by(ShmMethod::single_copy, op) == copied);
+                for (int i = 0; i < 10; ++i) {
+                    EXPECT_TRUE(sum_by(ShmMethod::automatic, op) == copied) << to_string(type) << " " << i;
+                }
+            }
+        }
+    });
+}
+
 // Whatever follows on a lane: slots and flags of one operation must not meet those of the next.
 TEST_P(ShmAllreduce, KeepsStepOverThousandsOfMixedOperations) {
     expect_ranks(GetParam(), [](LocalGroup& group) {

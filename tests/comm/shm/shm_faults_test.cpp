@@ -127,7 +127,7 @@ TEST(ShmFaults, AFaultOfOneRankFailsAll) {
 
 TEST(ShmFaults, AFileSizeLimitMakesTheArenaSmall) {
     expect_ranks(2, [](LocalGroup& group) {
-        const rlimit small{8 * mib, 8 * mib};
+        const rlimit small{12 * mib, 12 * mib};
         setrlimit(RLIMIT_FSIZE, &small);
         const auto node = ShmNode::create(group, {.lanes = 2});
         EXPECT_NE(node->allocate(mib), nullptr);

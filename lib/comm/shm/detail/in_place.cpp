@@ -21,40 +21,59 @@ constexpr std::size_t step_bytes = std::size_t(256) << 10;
 
 }  // namespace
 
-InPlace::InPlace(ShmLane& lane, const ShmWork& work, ShmMethod method, bool small)
-    : lane_(lane), work_(work), method_(method) {
-    if (small) {
-        one_shot_.emplace(lane, work);
-    }
+InPlace::InPlace(ShmLane& lane, const ShmWork& work, ShmMethod method, CopyChoice* choice)
+    : lane_(lane), work_(work), method_(method), choice_(choice) {}
+
+std::unique_ptr<InPlace> InPlace::small(ShmLane& lane, const ShmWork& work) {
+    auto operation = std::make_unique<InPlace>(lane, work, ShmMethod::automatic);
+    operation->one_shot_.emplace(lane, work);
+    return operation;
 }
 
 void InPlace::start() {
-    const Offer offer{reinterpret_cast<std::uint64_t>(work_.buffer.data), work_.bytes(work_.buffer.count)};
-    if (one_shot_ && lane_.memory().find(lane_.rank(), offer.address, offer.bytes) == nullptr) {
+    Offer offer{reinterpret_cast<std::uint64_t>(work_.buffer.data), work_.bytes(work_.buffer.count)};
+    const bool is_shared = lane_.memory().find(lane_.rank(), offer.address, offer.bytes) != nullptr;
+    offer.copy = copy_on_offer(is_shared);
+    if (one_shot_ && !is_shared) {
         one_shot_->start_with(offer);
     } else {
         lane_.publish(offer);
     }
 }
 
-Step InPlace::step() {
-    if (other_ != nullptr) {
-        return other_->step();
+Offer::Copy InPlace::copy_on_offer(bool own_is_shared) {
+    if (choice_ == nullptr || own_is_shared || !lane_.memory().try_to_reserve_cycles(lane_.lane())) {
+        return Offer::Copy::impossible;
     }
-    if (state_ != State::working) {
+    const bool preferred = lane_.rank() == 0 && choice_->next(choice_work()) == PrivateWay::copy;
+    return preferred ? Offer::Copy::preferred : Offer::Copy::possible;
+}
+
+CopyChoice::Work InPlace::choice_work() const {
+    return {static_cast<int>(work_.kind), work_.bytes(work_.buffer.count)};
+}
+
+Step InPlace::step() {
+    if (other_ == nullptr && state_ == State::offered) {
         if (!lane_.has_come()) {
             return Step::waiting;
         }
-        if (state_ == State::leaving) {
-            return leave();
-        }
         look_at_offers();
-        if (other_ != nullptr) {
-            return other_->step();
-        }
     }
-    work();
-    return state_ == State::leaving && lane_.has_come() ? leave() : Step::advanced;
+    const Step step = other_ != nullptr ? other_->step() : own_step();
+    if (step == Step::complete && timed_) {
+        const std::chrono::duration<double> duration = std::chrono::steady_clock::now() - began_;
+        choice_->took(choice_work(), *timed_, duration.count());
+    }
+    return step;
+}
+
+Step InPlace::own_step() {
+    if (state_ == State::working) {
+        work();
+        return state_ == State::leaving && lane_.has_come() ? leave() : Step::advanced;
+    }
+    return lane_.has_come() ? leave() : Step::waiting;
 }
 
 void InPlace::look_at_offers() {
@@ -65,6 +84,7 @@ void InPlace::look_at_offers() {
     const bool own_is_shared = find(lane_.rank()) != nullptr;
     bool all_shared = own_is_shared;
     bool none_shared = !own_is_shared;
+    bool all_can_copy = lane_.offer_of(lane_.rank()).copy != Offer::Copy::impossible;
     for (int step = 1; step < lane_.size(); ++step) {
         const int rank = (lane_.rank() + step) % lane_.size();
         const Offer& offer = lane_.offer_of(rank);
@@ -78,6 +98,7 @@ void InPlace::look_at_offers() {
         std::byte* mapped = method_ == ShmMethod::single_copy ? nullptr : find(rank);
         all_shared = all_shared && mapped != nullptr;
         none_shared = none_shared && mapped == nullptr;
+        all_can_copy = all_can_copy && offer.copy != Offer::Copy::impossible;
         peers_.push_back({memory.process(rank), offer.address, mapped});
     }
     if (method_ == ShmMethod::direct && !all_shared) {
@@ -91,6 +112,14 @@ void InPlace::look_at_offers() {
         other_ = &*one_shot_;
         return;
     }
+    if (all_can_copy) {
+        const bool copies = lane_.offer_of(0).copy == Offer::Copy::preferred;
+        begin_timed(copies ? PrivateWay::copy : PrivateWay::through_kernel);
+        if (copies) {
+            go_on_with_copy();
+            return;
+        }
+    }
     if (all_shared || memory.single_copy()) {
         state_ = State::working;
         choose_pieces();
@@ -101,8 +130,21 @@ void InPlace::look_at_offers() {
                     "method 'single-copy' is not possible: the kernel does not let the ranks of this "
                     "node read each other's memory");
     }
+    go_on_with_copy();
+}
+
+void InPlace::go_on_with_copy() {
     other_ = &copy_.emplace(lane_, work_);
     other_->start();
+}
+
+// Only rank 0's times are asked for. When its peers begin says nothing of the way.
+void InPlace::begin_timed(PrivateWay way) {
+    lane_.touch_cycles();
+    if (lane_.rank() == 0) {
+        timed_ = way;
+        began_ = std::chrono::steady_clock::now();
+    }
 }
 
 void InPlace::choose_pieces() {

@@ -2,7 +2,8 @@
 //
 //   flags        per lane: written by the owner, read by all
 //   ring states  per peer and lane: of the stream to that peer
-//   slots        per lane: in[2], then out[2], of slot_bytes each (see shm_lane.hpp)
+//   slots        per lane: two, of one_shot_bytes each (see shm_lane.hpp)
+//   cycles       per lane: of what comes in, and of what goes out, to be copied in pieces (see shm_lane.hpp)
 //   ring data    per peer and lane
 //   arena        for ShmNode::allocate
 #pragma once
@@ -16,14 +17,23 @@ namespace mastic::comm::detail {
 // Neighbouring cache lines are fetched in pairs, so what different ranks write lies two lines apart.
 inline constexpr std::size_t line_bytes = 128;
 
-// A slot should fit in a core's cache with the slots of a few peers beside it.
-inline constexpr std::size_t slot_bytes = std::size_t(128) << 10;
-inline constexpr std::size_t ring_bytes = std::size_t(128) << 10;
+// Of a cycle, at a time. A piece should fit in a core's cache with those of a few peers beside it, and pay for the
+// synchronisation that it needs.
+inline constexpr std::size_t piece_bytes = std::size_t(128) << 10;
+// Streams go round in rings of the same length. A long cycle is better: a line that comes round again has left the second caches by then. To write or to read one that is
+// still in another core's takes several times as long as one from the cache that they share (on a Zen 4, 64 KiB between two
+// ranks: 9.4 us with a cycle of 128 KiB, 5.1 with 1 MiB; beyond that large messages lose again).
+inline constexpr std::size_t longest_cycle = std::size_t(1) << 20;
+inline constexpr std::size_t shortest_cycle = 4 * piece_bytes;
 
 // What a rank tells its peers at the beginning of a phase.
 struct Offer {
+    // Whether a private buffer may be copied through the cycles, as this rank sees it.
+    enum class Copy : std::uint64_t { impossible, possible, preferred };
+
     std::uint64_t address = 0;  // of its buffer, in its own address space
     std::uint64_t bytes = 0;
+    Copy copy = Copy::impossible;
 };
 
 struct alignas(line_bytes) LaneFlags {
@@ -48,15 +58,17 @@ class NodeLayout {
     std::size_t ring_state(int peer, int lane) const {
         return rings() + ring_index(peer, lane) * sizeof(RingState);
     }
-    std::size_t in_slot(int lane, std::uint64_t phase) const { return slot(lane, phase % 2); }
-    std::size_t out_slot(int lane, std::uint64_t phase) const { return slot(lane, 2 + phase % 2); }
-    std::size_t ring_data(int peer, int lane) const {
-        return slot(0, 4 * lanes_) + ring_index(peer, lane) * ring_bytes;
+    std::size_t slot(int lane, std::uint64_t phase) const {
+        return states_bytes() + (2 * static_cast<std::size_t>(lane) + phase % 2) * slot_bytes();
     }
-    std::size_t arena() const { return slot(0, 4 * lanes_) + ranks_ * lanes_ * ring_bytes; }
+    std::size_t cycle_in(int lane) const { return cycle(2 * static_cast<std::size_t>(lane)); }
+    std::size_t cycle_out(int lane) const { return cycle(2 * static_cast<std::size_t>(lane) + 1); }
+    std::size_t ring_data(int peer, int lane) const { return cycle(2 * lanes_ + ring_index(peer, lane)); }
+    std::size_t arena() const { return cycle((2 + ranks_) * lanes_); }
 
     // Bytes of flags and ring states, whole pages.
     std::size_t states_bytes() const;
+    std::size_t slot_bytes() const;  // whole pages
     int lanes() const { return static_cast<int>(lanes_); }
 
   private:
@@ -64,8 +76,8 @@ class NodeLayout {
     std::size_t ring_index(int peer, int lane) const {
         return static_cast<std::size_t>(peer) * lanes_ + static_cast<std::size_t>(lane);
     }
-    std::size_t slot(int lane, std::uint64_t index) const {
-        return states_bytes() + (4 * static_cast<std::size_t>(lane) + index) * slot_bytes;
+    std::size_t cycle(std::size_t index) const {
+        return states_bytes() + 2 * lanes_ * slot_bytes() + index * longest_cycle;
     }
 
     std::size_t ranks_;

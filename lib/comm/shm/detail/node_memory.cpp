@@ -1,7 +1,7 @@
 #include <mastic/comm/shm/detail/node_memory.hpp>
 
 #include <algorithm>
-#include <array>
+#include <bit>
 #include <cstring>
 
 #include <sys/resource.h>
@@ -29,7 +29,8 @@ std::size_t arena_bytes(const std::string& directory, int ranks) {
 
 // A file that grows over the limit ends the process (SIGXFSZ).
 std::size_t file_bytes(const NodeLayout& layout, const ShmOptions& options, int ranks) {
-    const std::size_t wanted = layout.arena() + (options.allocates ? arena_bytes(options.directory, ranks) : 0);
+    const std::size_t wanted =
+        layout.arena() + (options.allocates ? arena_bytes(options.directory, ranks) : 0);
     rlimit limit{};
     getrlimit(RLIMIT_FSIZE, &limit);
     if (limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= wanted) {
@@ -42,6 +43,13 @@ std::size_t file_bytes(const NodeLayout& layout, const ShmOptions& options, int 
                     "ulimit -f unlimited");
     }
     return limit.rlim_cur / page_bytes() * page_bytes();
+}
+
+// All cycles of the node in an eighth of the room that is left, where that is possible.
+std::size_t affordable_cycle(const std::string& directory, int ranks, int lanes) {
+    const std::uint64_t cycles = 2 * static_cast<std::uint64_t>(ranks) * static_cast<std::uint64_t>(lanes);
+    const std::uint64_t share = free_space(directory).count / 8 / cycles;
+    return std::clamp<std::uint64_t>(std::bit_floor(share), shortest_cycle, longest_cycle);
 }
 
 template <class Value>
@@ -58,6 +66,7 @@ struct NodeMemory::Greeting {
     std::uint64_t probe_address = 0;
     std::uint64_t probe_word = 0;
     std::int64_t process = 0;
+    std::uint64_t cycle_bytes = 0;  // what it can afford
 
     static Greeting from(const std::string& text) {
         Greeting greeting;
@@ -79,7 +88,7 @@ std::shared_ptr<NodeMemory> NodeMemory::create(Group& node, const ShmOptions& op
     if (!memory->single_copy_) {
         run_together(node, [&] {
             for (int lane = 0; lane < options.lanes; ++lane) {
-                memory->reserve_slots(lane);
+                memory->reserve_cycles(lane);
             }
         });
     }
@@ -92,51 +101,54 @@ NodeMemory::NodeMemory(Group& node, const ShmOptions& options)
       layout_(size_, options.lanes),
       file_(SharedFile::create(options.directory, file_bytes(layout_, options, size_))),
       arena_(file_, layout_.arena(), file_.bytes()),
-      slots_reserved_(static_cast<std::size_t>(options.lanes)) {
+      cycle_bytes_(affordable_cycle(options.directory, size_, options.lanes)),
+      cycles_(static_cast<std::size_t>(options.lanes)) {
     // Its name is random too.
     probe_word_ = std::hash<std::string>{}(file_.path());
 }
 
 void NodeMemory::reserve(std::size_t offset, std::size_t bytes) {
     if (!file_.reserve(offset, bytes)) {
-        const std::string directory = file_.path().substr(0, file_.path().rfind('/'));
-        throw Error(ExitCode::environment,
-                    "no room for shared memory in " + directory + ": " + human(Bytes{bytes}) +
-                        " more are needed, " + human(free_space(directory)) + " are free",
-                    "enlarge it: mount -o remount,size=1G " + directory + "; in Docker --shm-size=1g");
+        throw_no_room(bytes);
     }
+}
+
+void NodeMemory::throw_no_room(std::size_t bytes) const {
+    const std::string directory = file_.path().substr(0, file_.path().rfind('/'));
+    throw Error(ExitCode::environment,
+                "no room for shared memory in " + directory + ": " + human(Bytes{bytes}) +
+                    " more are needed, " + human(free_space(directory)) + " are free",
+                "enlarge it: mount -o remount,size=1G " + directory + "; in Docker --shm-size=1g");
 }
 
 void NodeMemory::reserve_first_pages() {
-    reserve(0, layout_.states_bytes());
-    for (int lane = 0; lane < layout_.lanes(); ++lane) {
-        for (const std::uint64_t phase : {0u, 1u}) {
-            reserve(layout_.in_slot(lane, phase), whole_pages(one_shot_bytes(size_)));
-        }
-    }
+    reserve(0, layout_.slot(layout_.lanes(), 0));
 }
 
-void NodeMemory::reserve_slots(int lane) {
-    const auto index = static_cast<std::size_t>(lane);
-    if (slots_reserved_[index]) {
-        return;
+bool NodeMemory::try_to_reserve_cycles(int lane) {
+    Reserved& reserved = cycles_[static_cast<std::size_t>(lane)];
+    if (reserved == Reserved::not_yet) {
+        const bool both = file_.reserve(layout_.cycle_in(lane), cycle_bytes_) &&
+                          file_.reserve(layout_.cycle_out(lane), cycle_bytes_);
+        reserved = both ? Reserved::yes : Reserved::no_room;
     }
-    // Never what is reserved already: tmpfs takes such pages back, if nobody has touched them, when a reservation fails.
-    const std::size_t first = whole_pages(one_shot_bytes(size_));
-    for (const std::uint64_t phase : {0u, 1u}) {
-        reserve(layout_.in_slot(lane, phase) + first, slot_bytes - first);
-        reserve(layout_.out_slot(lane, phase), slot_bytes);
+    return reserved == Reserved::yes;
+}
+
+void NodeMemory::reserve_cycles(int lane) {
+    if (!try_to_reserve_cycles(lane)) {
+        throw_no_room(2 * cycle_bytes_);
     }
-    slots_reserved_[index] = true;
 }
 
 void NodeMemory::reserve_ring(int peer, int lane) {
-    reserve(layout_.ring_data(peer, lane), ring_bytes);
+    reserve(layout_.ring_data(peer, lane), cycle_bytes_);
 }
 
 NodeMemory::Greeting NodeMemory::greeting() const {
     const auto address_of = [](const void* data) { return reinterpret_cast<std::uint64_t>(data); };
-    return {file_.bytes(), address_of(file_.data()), address_of(&probe_word_), probe_word_, getpid()};
+    return {file_.bytes(), address_of(file_.data()), address_of(&probe_word_), probe_word_, getpid(),
+            cycle_bytes_};
 }
 
 void NodeMemory::meet(const std::vector<std::string>& greetings) {
@@ -144,6 +156,7 @@ void NodeMemory::meet(const std::vector<std::string>& greetings) {
     for (int rank = 0; rank < size_; ++rank) {
         const std::string& text = greetings[static_cast<std::size_t>(rank)];
         const Greeting greeting = Greeting::from(text);
+        cycle_bytes_ = std::min<std::size_t>(cycle_bytes_, greeting.cycle_bytes);
         std::byte* data = file_.data();
         if (rank != rank_) {
             files_of_peers_.push_back(SharedFile::open(text.substr(sizeof(greeting)), greeting.file_bytes));

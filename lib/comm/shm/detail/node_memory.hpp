@@ -35,8 +35,12 @@ class NodeMemory : public std::enable_shared_from_this<NodeMemory> {
     std::byte* find(int rank, std::uint64_t address, std::uint64_t bytes) const;
     std::shared_ptr<void> allocate(std::size_t bytes);
 
-    // Both throw Error(environment) if there is no room; the second time they have nothing to do.
-    void reserve_slots(int lane);
+    // Of each cycle, and of each ring; the same on all ranks.
+    std::size_t cycle_bytes() const { return cycle_bytes_; }
+
+    // False, or Error(environment): there is no room. The second time they have nothing to do.
+    bool try_to_reserve_cycles(int lane);
+    void reserve_cycles(int lane);
     void reserve_ring(int peer, int lane);
 
   private:
@@ -50,6 +54,7 @@ class NodeMemory : public std::enable_shared_from_this<NodeMemory> {
 
     NodeMemory(Group& node, const ShmOptions& options);
     void reserve(std::size_t offset, std::size_t bytes);
+    [[noreturn]] void throw_no_room(std::size_t bytes) const;
     void reserve_first_pages();
     Greeting greeting() const;
     void meet(const std::vector<std::string>& greetings);
@@ -65,7 +70,9 @@ class NodeMemory : public std::enable_shared_from_this<NodeMemory> {
     std::vector<SharedFile> files_of_peers_;
     std::vector<Peer> peers_;  // by rank, this one too
     bool single_copy_ = false;
-    std::vector<bool> slots_reserved_;  // by lane
+    std::size_t cycle_bytes_ = shortest_cycle;
+    enum class Reserved { not_yet, yes, no_room };
+    std::vector<Reserved> cycles_;  // by lane
 };
 
 }  // namespace mastic::comm::detail

@@ -26,7 +26,7 @@ std::size_t OneShot::round_size() const {
 }
 
 void OneShot::put(const Offer& offer) {
-    std::memcpy(lane_.next_in_slot(), work_.at(done_), work_.bytes(round_size()));
+    std::memcpy(lane_.next_slot(), work_.at(done_), work_.bytes(round_size()));
     lane_.publish(offer);
 }
 
@@ -36,11 +36,11 @@ void OneShot::add_up() {
     std::byte* sum = work_.at(done_);
     const bool own_is_in = lane_.rank() <= 1;
     if (!own_is_in) {
-        std::memcpy(sum, lane_.in_slot_of(0), work_.bytes(count));
+        std::memcpy(sum, lane_.slot_of(0), work_.bytes(count));
     }
     for (int rank = own_is_in ? 0 : 1; rank < lane_.size(); ++rank) {
         if (!own_is_in || rank != lane_.rank()) {
-            work_.reduce(sum, lane_.in_slot_of(rank), count);
+            work_.reduce(sum, lane_.slot_of(rank), count);
         }
     }
     work_.finish(sum, count);

@@ -16,7 +16,8 @@ void relax() {
 
 }  // namespace
 
-ShmLane::ShmLane(NodeMemory& memory, int lane, int looks) : memory_(memory), lane_(lane), looks_(looks) {
+ShmLane::ShmLane(NodeMemory& memory, int lane, int looks)
+    : memory_(memory), lane_(lane), looks_(looks), in_(memory.cycle_bytes()), out_(memory.cycle_bytes()) {
     for (int rank = 0; rank < size(); ++rank) {
         // The file is zero there, which is the value of new flags.
         flags_.push_back(reinterpret_cast<LaneFlags*>(memory_.at(rank, memory_.layout().flags(lane_))));
@@ -50,6 +51,16 @@ bool ShmLane::has_come() {
 
 const Offer& ShmLane::offer_of(int rank) const {
     return flags_of(rank).offers[phase_ % 2];
+}
+
+void ShmLane::touch_cycles() {
+    for (int rank = 0; rank < size() && !touched_; ++rank) {
+        for (std::size_t place = 0; place < memory_.cycle_bytes(); place += page_bytes()) {
+            static_cast<void>(*static_cast<volatile std::byte*>(in_of(rank, place)));
+            static_cast<void>(*static_cast<volatile std::byte*>(out_of(rank, place)));
+        }
+    }
+    touched_ = true;
 }
 
 std::byte* ShmLane::scratch(std::size_t bytes) {

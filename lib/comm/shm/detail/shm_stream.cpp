@@ -10,7 +10,7 @@ namespace {
 
 // Calls `copy(place in the ring, offset in the data, bytes)`, twice if the range wraps.
 template <class Copy>
-void for_range(std::uint64_t position, std::size_t bytes, const Copy& copy) {
+void for_range(std::size_t ring_bytes, std::uint64_t position, std::size_t bytes, const Copy& copy) {
     const std::size_t begin = position % ring_bytes;
     const std::size_t first = std::min(bytes, ring_bytes - begin);
     copy(begin, std::size_t(0), first);
@@ -19,7 +19,7 @@ void for_range(std::uint64_t position, std::size_t bytes, const Copy& copy) {
 
 }  // namespace
 
-ShmStream::ShmStream(NodeMemory& memory, int peer, int lane) {
+ShmStream::ShmStream(NodeMemory& memory, int peer, int lane) : ring_bytes_(memory.cycle_bytes()) {
     memory.reserve_ring(peer, lane);
     const NodeLayout& layout = memory.layout();
     const auto ring = [&](int from, int to) {
@@ -31,12 +31,12 @@ ShmStream::ShmStream(NodeMemory& memory, int peer, int lane) {
 }
 
 std::size_t ShmStream::send(const std::byte* data, std::size_t bytes) {
-    if (ring_bytes - (sent_ - peer_received_) < bytes) {
+    if (ring_bytes_ - (sent_ - peer_received_) < bytes) {
         peer_received_ = out_.state->received.load(std::memory_order_acquire);
     }
-    const std::size_t now = std::min(bytes, ring_bytes - static_cast<std::size_t>(sent_ - peer_received_));
+    const std::size_t now = std::min(bytes, ring_bytes_ - static_cast<std::size_t>(sent_ - peer_received_));
     if (now > 0) {
-        for_range(sent_, now, [&](std::size_t place, std::size_t offset, std::size_t length) {
+        for_range(ring_bytes_, sent_, now, [&](std::size_t place, std::size_t offset, std::size_t length) {
             std::memcpy(out_.data + place, data + offset, length);
         });
         sent_ += now;
@@ -51,9 +51,10 @@ std::size_t ShmStream::receive(std::byte* into, std::size_t bytes) {
     }
     const auto now = static_cast<std::size_t>(std::min<std::uint64_t>(bytes, peer_sent_ - received_));
     if (now > 0) {
-        for_range(received_, now, [&](std::size_t place, std::size_t offset, std::size_t length) {
-            std::memcpy(into + offset, in_.data + place, length);
-        });
+        for_range(ring_bytes_, received_, now,
+                  [&](std::size_t place, std::size_t offset, std::size_t length) {
+                      std::memcpy(into + offset, in_.data + place, length);
+                  });
         received_ += now;
         in_.state->received.store(received_, std::memory_order_release);
     }

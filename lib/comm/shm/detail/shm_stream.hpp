@@ -27,6 +27,7 @@ class ShmStream : public Stream {
         RingState* state = nullptr;
         std::byte* data = nullptr;
     };
+    std::size_t ring_bytes_;
     Ring out_;
     Ring in_;
     std::uint64_t sent_ = 0;

@@ -25,6 +25,7 @@ class Refused(BenchError):
 class Answer:
     seconds: float  # per operation, of the slowest rank
     description: str
+    busy: float = 0.0  # seconds of its core, per operation, whoever took them
     # With compute=S, of the slowest rank each: seconds.
     wait: float = 0.0
     slow_down: float = 0.0

@@ -1,5 +1,6 @@
 #include "bench/collective/server.hpp"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
@@ -10,7 +11,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <fstream>
 #include <sstream>
+#include <string>
 
 #include <sched.h>
 #include <sys/mman.h>
@@ -95,6 +98,28 @@ double seconds_of(clockid_t clock) {
     return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
+// Seconds that the cores of this rank were not idle, since the machine started; all that runs there counts, also the kernel's
+// part of a transfer. In clock ticks.
+double busy_seconds() {
+    cpu_set_t allowed;
+    CPU_ZERO(&allowed);
+    sched_getaffinity(0, sizeof allowed, &allowed);
+    std::ifstream file("/proc/stat");
+    double ticks = 0;
+    for (std::string line; std::getline(file, line);) {
+        std::istringstream words(line);
+        std::string name;
+        double user = 0, nice = 0, system = 0, idle = 0, waits_for_disk = 0, interrupts = 0,
+               soft_interrupts = 0;
+        words >> name >> user >> nice >> system >> idle >> waits_for_disk >> interrupts >> soft_interrupts;
+        const bool is_core = name.size() > 3 && name.starts_with("cpu");
+        if (is_core && CPU_ISSET(std::stoul(name.substr(3)), &allowed)) {
+            ticks += user + nice + system + interrupts + soft_interrupts;
+        }
+    }
+    return ticks / static_cast<double>(sysconf(_SC_CLK_TCK)) / CPU_COUNT(&allowed);
+}
+
 // Work that stays in the first-level cache: what a transfer takes from it is processor time. Returns its seconds.
 double compute(long rounds) {
     static std::array<float, 4096> values{};
@@ -108,6 +133,29 @@ double compute(long rounds) {
     return seconds_of(CLOCK_MONOTONIC) - begin;
 }
 
+// What the operation takes from a computation beside it: the median of differences to the same alone, just before or after.
+double slow_down(Side& side, const Operation& operation, long rounds) {
+    constexpr int pairs = 12;
+    std::array<double, pairs> differences{};
+    for (std::size_t pair = 0; pair < pairs; ++pair) {
+        double alone = 0;
+        double beside = 0;
+        for (const bool with_operation : {pair % 2 == 0, pair % 2 != 0}) {
+            side.barrier();
+            if (with_operation) {
+                operation.start();
+            }
+            (with_operation ? beside : alone) = compute(rounds);
+            if (with_operation) {
+                operation.wait();
+            }
+        }
+        differences[pair] = beside - alone;
+    }
+    std::ranges::nth_element(differences, differences.begin() + pairs / 2);
+    return differences[pairs / 2];
+}
+
 void overlap(Side& side, const Operation& operation, double seconds, nlohmann::json& answer) {
     if (!operation.start) {
         throw Error(ExitCode::usage, "a blocking call overlaps with nothing");
@@ -116,18 +164,16 @@ void overlap(Side& side, const Operation& operation, double seconds, nlohmann::j
     compute(trial);
     const auto rounds = static_cast<long>(seconds / compute(trial) * trial);
     side.barrier();
-    const double alone = compute(rounds);
-    side.barrier();
     const double all_threads = seconds_of(CLOCK_PROCESS_CPUTIME_ID);
     const double this_thread = seconds_of(CLOCK_THREAD_CPUTIME_ID);
     operation.start();
-    const double beside = compute(rounds);
+    compute(rounds);
     const double waits = seconds_of(CLOCK_MONOTONIC);
     operation.wait();
     answer["wait"] = seconds_of(CLOCK_MONOTONIC) - waits;
-    answer["slow_down"] = beside - alone;
     answer["cpu"] = seconds_of(CLOCK_PROCESS_CPUTIME_ID) - all_threads -
                     (seconds_of(CLOCK_THREAD_CPUTIME_ID) - this_thread);
+    answer["slow_down"] = slow_down(side, operation, rounds / 8);
     side.barrier();
 }
 
@@ -145,14 +191,17 @@ nlohmann::json execute(Side& side, const Command& command, PrivateMemory& copies
         operation.run();
     }
     side.barrier();
+    const double busy = busy_seconds();
     const auto begin = Clock::now();
     for (int i = 0; i < command.repetitions; ++i) {
         operation.run();
     }
     const std::chrono::duration<double> took = Clock::now() - begin;
+    const double busy_meanwhile = busy_seconds() - busy;
     // Nobody waits on the socket while others need its progress.
     side.barrier();
     nlohmann::json answer = {{"seconds", took.count() / command.repetitions},
+                             {"busy", busy_meanwhile / command.repetitions},
                              {"correct", right},
                              {"description", operation.description}};
     if (command.compute > 0) {
